@@ -1,0 +1,60 @@
+// The action of a compile: the Remote Execution API's own Action, built the
+// same way by foldd and by foldc. Its digest is the cache's key and the
+// report's action_digest.
+//
+// Everything that can change the bytes is in it: the model, the descriptor,
+// the tables, the options (defaults written out, lists sorted), the compiler's
+// id, the timeout and the salt. What cannot is not: file names of clients,
+// --report, -o, progress, time, host.
+#ifndef FOLD_COMPILER_API_ACTION_H_
+#define FOLD_COMPILER_API_ACTION_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proto/build/bazel/remote/execution/v2/remote_execution.pb.h"
+#include "proto/foldd/v1/compiler_service.pb.h"
+
+namespace fold {
+
+// Names of the files in the action's input root and of its outputs.
+inline constexpr std::string_view kModelFile = "model.onnx";
+inline constexpr std::string_view kTargetFile = "target.binpb";
+inline constexpr std::string_view kEncodingsFile = "encodings";
+inline constexpr std::string_view kArtifactFile = "artifact.fold";
+inline constexpr std::string_view kReportFile = "report.binpb";
+// Wall time that a compile may take, where nobody says otherwise.
+inline constexpr int64_t kDefaultTimeoutSeconds = 600;
+
+using Digest = build::bazel::remote::execution::v2::Digest;
+
+struct ActionInputs {
+  Digest model;
+  foldd::v1::TargetDescriptor target;
+  foldd::v1::CompileOptions options;
+  Digest encodings;  // hash empty: no table
+  std::string compiler_id;
+  int64_t timeout_seconds = kDefaultTimeoutSeconds;
+  std::string salt;
+};
+
+struct CompileAction {
+  build::bazel::remote::execution::v2::Command command;
+  build::bazel::remote::execution::v2::Directory input_root;
+  build::bazel::remote::execution::v2::Action action;
+  std::string target_bytes;  // content of kTargetFile
+  Digest digest;             // of `action`
+};
+
+CompileAction BuildAction(const ActionInputs& inputs);
+
+// The name of `bytes`.
+Digest DigestOf(std::string_view bytes);
+// The same bytes for the same message, on every machine.
+std::string SerializeDeterministic(const google::protobuf::Message& message);
+
+}  // namespace fold
+
+#endif  // FOLD_COMPILER_API_ACTION_H_

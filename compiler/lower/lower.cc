@@ -1,0 +1,120 @@
+#include "compiler/lower/lower.h"
+
+#include "compiler/lower/lowering.h"
+#include "compiler/ops/ops.h"
+#include "compiler/passes/pattern.h"
+
+namespace fold {
+namespace {
+
+bool IsLinear(Op op) {
+  return op == Op::kConv || op == Op::kGemm || op == Op::kMatMul;
+}
+
+bool LowerIntegerOp(Lowering& lowering, NodeId id) {
+  const Op op = OpOf(lowering.graph.node(id));
+  if (IsLinear(op)) return LowerLinear(lowering, id);
+  switch (op) {
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+    case Op::kRequantize:
+      return LowerArithmetic(lowering, id);
+    default:
+      return LowerAverage(lowering, id);
+  }
+}
+
+bool IsMovement(const Graph& graph, const Node& node) {
+  const Op op = OpOf(node);
+  const bool integer =
+      IsInteger(graph.value(node.operands[0]).type.element);
+  return MovesElements(op) || op == Op::kConcat || op == Op::kPad ||
+         ((op == Op::kClip || op == Op::kIdentity) && integer);
+}
+
+// Nothing but real numbers goes into an island.
+bool OperandsAreReal(const Lowering& lowering, const Node& node) {
+  for (ValueId id : node.operands) {
+    if (id.valid() && !lowering.graph.IsConstant(id) &&
+        !IsReal(lowering.type(id))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void WarnUnannotated(Lowering& lowering, NodeId id) {
+  const Node& node = lowering.graph.node(id);
+  if (!IsLinear(OpOf(node)) ||
+      !lowering.graph.IsConstant(node.operands[1])) {
+    return;
+  }
+  lowering.sink.Add(DiagnosticCode::unannotated_weights,
+                    UserName(lowering.graph, id),
+                    "its weights carry no quantization; it is evaluated in "
+                    "double and not quantized");
+}
+
+bool LowerNode(Lowering& lowering, NodeId id) {
+  const Graph& graph = lowering.graph;
+  const Node& node = graph.node(id);
+  const Op op = OpOf(node);
+  if (op == Op::kQuantizeLinear || op == Op::kDequantizeLinear) {
+    return LowerConversion(lowering, id);
+  }
+  if (!node.operands.empty()) {
+    if (IsIntegerOp(graph, node)) return LowerIntegerOp(lowering, id);
+    if (IsMovement(graph, node)) return LowerMovement(lowering, id);
+    if (OperandsAreReal(lowering, node)) {
+      WarnUnannotated(lowering, id);
+      return LowerIsland(lowering, id);
+    }
+  }
+  return lowering.Error(
+      DiagnosticCode::unsupported_operator, id,
+      std::string(Ops().Mnemonic(node.op)) +
+          " on operands of these types cannot be computed; give it constant "
+          "or quantized operands");
+}
+
+void AddTaps(Lowering& lowering) {
+  for (uint32_t i = 0; i < lowering.graph.value_count(); ++i) {
+    const ValueId id(i);
+    const Value& value = lowering.graph.value(id);
+    if (!value.type.encoding || value.constant || !lowering.IsHeld(id)) {
+      continue;
+    }
+    const Perm perm = lowering.LayoutOf(id);
+    std::vector<std::string> names = value.aliases;
+    names.insert(names.begin(), value.name);
+    for (const std::string& name : names) {
+      auto tap = std::make_unique<format_::TapT>();
+      tap->name = name;
+      tap->tensor = lowering.Want(id, perm);
+      tap->shape = value.type.shape;
+      tap->permutation = perm;
+      lowering.program.artifact.taps.push_back(std::move(tap));
+    }
+  }
+}
+
+}  // namespace
+
+bool Lower(const Graph& graph, const TargetDescriptor& target,
+           const LowerOptions& options, Program* program, Diagnostics* sink) {
+  Lowering lowering(graph, target, options, program, sink);
+  bool good = LowerInputs(lowering);
+  if (!good) return false;
+  for (NodeId id : graph.order()) {
+    good = LowerNode(lowering, id);
+    if (!good) return false;
+  }
+  if (!LowerOutputs(lowering) || sink->has_error()) return false;
+  if (options.taps) AddTaps(lowering);
+  program->artifact.format_version = 1;
+  program->artifact.target = target.name;
+  return true;
+}
+
+}  // namespace fold

@@ -1,0 +1,66 @@
+// QuantizeLinear, DequantizeLinear, requantize and the QLinear operators.
+#include <algorithm>
+
+#include "compiler/ops/exact_rounding.h"
+#include "compiler/ops/specs.h"
+
+namespace fold {
+namespace {
+
+std::optional<Shape> SameShape(const OperandView& view, std::string*) {
+  return view.types[0].shape;
+}
+
+// Index of the parameter for element i of a tensor of `shape`.
+int64_t ParameterIndex(int64_t i, const Shape& shape, int64_t axis,
+                       int64_t count) {
+  if (count == 1) return 0;
+  int64_t inner = 1;
+  for (size_t d = axis + 1; d < shape.size(); ++d) inner *= shape[d];
+  return i / inner % shape[axis];
+}
+
+// QuantizeLinear of constants: the integer weights behind a fake-quantization.
+// Blocked parameters are not evaluated.
+TensorPtr EvaluateQuantize(const OperandView& view) {
+  const Tensor& x = *view.constants[0];
+  const Tensor& scale = *view.constants[1];
+  const TensorPtr zero = view.constants.size() > 2 ? view.constants[2] : nullptr;
+  if (!IsFloat(x.type) || view.node.attribute<int64_t>("block_size", 0) != 0) {
+    return nullptr;
+  }
+  int64_t axis = view.node.attribute<int64_t>("axis", 1);
+  if (axis < 0) axis += static_cast<int64_t>(x.shape.size());
+  const int64_t count = scale.size();
+  if (count != 1 && (axis < 0 || axis >= static_cast<int64_t>(x.shape.size()) ||
+                     x.shape[axis] != count)) {
+    return nullptr;
+  }
+  const ElementType type = zero ? zero->type : ElementType::u8;
+  std::vector<int64_t> codes(x.size());
+  for (int64_t i = 0; i < x.size(); ++i) {
+    const int64_t p = ParameterIndex(i, x.shape, axis, count);
+    const int64_t z = zero ? zero->integer(zero->size() == 1 ? 0 : p) : 0;
+    codes[i] = std::clamp(DivideToNearest(x.real(i), scale.real(p)) + z,
+                          LowestCode(type), HighestCode(type));
+  }
+  return MakeIntegerTensor(type, x.shape, codes);
+}
+
+}  // namespace
+
+const OpSpec kQuantizeSpec = {
+    "axis,block_size,output_dtype,precision,saturate", EncodingRule::kFixing,
+    SameShape, EvaluateQuantize, false};
+// Never evaluated: the integers and their scale would be lost.
+const OpSpec kDequantizeSpec = {"axis,block_size,output_dtype",
+                                EncodingRule::kNone, SameShape, nullptr,
+                                false};
+const OpSpec kRequantizeSpec = {"", EncodingRule::kFixing, SameShape, nullptr,
+                                true};
+const OpSpec kQLinearSpec = {
+    "alpha,auto_pad,axis,beta,ceil_mode,channels_last,count_include_pad,"
+    "dilations,group,kernel_shape,opset,pads,strides,transA,transB",
+    EncodingRule::kFixing, nullptr, nullptr, false};
+
+}  // namespace fold

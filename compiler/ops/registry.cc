@@ -1,0 +1,130 @@
+// Expands ops.def; nothing here is written by hand for one operator.
+#include <string>
+
+#include "compiler/ops/op_spec.h"
+#include "compiler/ops/ops.h"
+#include "compiler/ops/specs.h"
+
+namespace fold {
+namespace {
+
+struct Row {
+  std::string_view mnemonic, domain, onnx_name;
+  int min_operands, max_operands;
+  const OpSpec* spec;
+};
+
+const Row kRows[] = {
+#define OP(id, mnemonic, domain, onnx_name, min, max, spec) \
+  {mnemonic, domain, onnx_name, min, max, &spec},
+#include "compiler/ops/ops.def"
+#undef OP
+};
+
+bool Allows(std::string_view list, std::string_view name) {
+  if (name == "opset") return true;
+  for (size_t at = 0; at < list.size();) {
+    const size_t end = std::min(list.find(',', at), list.size());
+    if (list.substr(at, end - at) == name) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+class Table : public OpTable {
+ public:
+  std::string_view Mnemonic(OpId op) const override {
+    return kRows[static_cast<int>(op)].mnemonic;
+  }
+
+  std::optional<OpId> Find(std::string_view mnemonic) const override {
+    for (size_t i = 0; i < std::size(kRows); ++i) {
+      if (kRows[i].mnemonic == mnemonic) return static_cast<OpId>(i);
+    }
+    return std::nullopt;
+  }
+
+  std::string Check(const Graph& graph, const Node& node) const override {
+    const Row& row = kRows[static_cast<int>(node.op)];
+    const int count = static_cast<int>(node.operands.size());
+    if (count < row.min_operands ||
+        (row.max_operands >= 0 && count > row.max_operands)) {
+      return std::string(row.mnemonic) + " does not take " +
+             std::to_string(count) + " operands";
+    }
+    for (const auto& [name, value] : node.attributes) {
+      if (!Allows(row.spec->attributes, name)) {
+        return std::string(row.mnemonic) + " has no attribute '" + name + "'";
+      }
+    }
+    for (const Step& step : node.steps) {
+      for (uint32_t operand : step.operands) {
+        if (operand >= node.operands.size() ||
+            !graph.IsConstant(node.operands[operand])) {
+          return "a step reads no constant operand";
+        }
+      }
+    }
+    if (!row.spec->infer || node.results.empty()) return "";
+    const NodeView view(graph, node);
+    std::string fault;
+    const auto shape = row.spec->infer(view.view(), &fault);
+    if (!fault.empty()) return fault;
+    if (shape && *shape != graph.value(node.results[0]).type.shape) {
+      return "the result's shape does not follow from the operands";
+    }
+    return "";
+  }
+};
+
+}  // namespace
+
+const OpTable& Ops() {
+  static const Table table;
+  return table;
+}
+
+const OpSpec& SpecOf(Op op) { return *kRows[static_cast<int>(op)].spec; }
+
+std::optional<Op> OpFromOnnx(std::string_view domain, std::string_view name) {
+  if (domain == "ai.onnx") domain = "";
+  if (domain == "com.microsoft" &&
+      (name == "QuantizeLinear" || name == "DequantizeLinear")) {
+    domain = "";
+  }
+  for (size_t i = 0; i < std::size(kRows); ++i) {
+    if (kRows[i].domain == domain && kRows[i].onnx_name == name) {
+      return static_cast<Op>(i);
+    }
+  }
+  return std::nullopt;
+}
+
+NodeView::NodeView(const Graph& graph, const Node& node) : node_(node) {
+  for (ValueId id : node.operands) {
+    types_.push_back(id.valid() ? graph.value(id).type : TensorType());
+    constants_.push_back(id.valid() ? graph.value(id).constant : nullptr);
+  }
+}
+
+TensorPtr ConstantOf(const Graph& graph, ValueId id) {
+  if (!id.valid()) return nullptr;
+  const Value& value = graph.value(id);
+  if (value.constant || !value.producer.valid()) return value.constant;
+  const Node& node = graph.node(value.producer);
+  const OpSpec& spec = SpecOf(OpOf(node));
+  if (!spec.evaluate || node.results[0] != id) return nullptr;
+  std::vector<TensorType> types;
+  std::vector<TensorPtr> constants;
+  for (ValueId operand : node.operands) {
+    types.push_back(operand.valid() ? graph.value(operand).type
+                                    : TensorType());
+    // The shape of a value is known without its elements.
+    const bool by_type = OpOf(node) == Op::kShape;
+    constants.push_back(by_type ? nullptr : ConstantOf(graph, operand));
+    if (!by_type && operand.valid() && !constants.back()) return nullptr;
+  }
+  return spec.evaluate({node, types, constants});
+}
+
+}  // namespace fold

@@ -1,0 +1,100 @@
+#include "compiler/passes/dequantized.h"
+
+#include <utility>
+
+#include "compiler/annotate/annotate.h"
+#include "compiler/passes/affine_tail.h"
+
+namespace fold {
+
+IntegerRewrite::IntegerRewrite(Rewriter& rewriter, NodeId node,
+                               std::string rule)
+    : rewriter_(rewriter), id_(node), node_(rewriter.graph().node(node)) {
+  proposal_.sheet.rule = std::move(rule);
+  provenance_ = node_.provenance;
+}
+
+std::optional<Encoding> IntegerRewrite::EncodingOfReal(const Graph& graph,
+                                                       ValueId real) {
+  if (!ProducerOf(graph, real, Op::kDequantizeLinear)) return std::nullopt;
+  Diagnostics ignored;  // annotate has reported the faults
+  return EncodingOf(graph, graph.value(real).producer, &ignored);
+}
+
+std::optional<ValueId> IntegerRewrite::Codes(ValueId real) {
+  const Graph& graph = rewriter_.graph();
+  const auto encoding = EncodingOfReal(graph, real);
+  if (!encoding) return std::nullopt;
+  const NodeId dequantizer = graph.value(real).producer;
+  const Node& dequantize = graph.node(dequantizer);
+  ValueId codes = dequantize.operands[0];
+  const std::optional<Encoding>& own = graph.value(codes).type.encoding;
+  if (!own) return std::nullopt;
+  Encoding narrowed = *encoding;
+  narrowed.code_low = own->code_low;
+  narrowed.code_high = own->code_high;
+  MigrationSheet& sheet = proposal_.sheet;
+  if (!(*own == narrowed)) {
+    if (!graph.IsConstant(codes)) return std::nullopt;
+    TensorType type = graph.value(codes).type;
+    type.encoding = narrowed;
+    const TensorPtr same = graph.value(codes).constant;
+    const std::string name = graph.value(codes).name;
+    const ValueId clone = rewriter_.Declare(name, type, same);
+    sheet.constants.push_back({codes, clone, ConstantMove::Kind::kCloned, ""});
+    sheet.encodings.push_back({codes, clone, EncodingMove::Destination::kType,
+                               own->axis, narrowed.axis});
+    codes = clone;
+  }
+  const Node& read = graph.node(dequantizer);
+  if (graph.UsersOf(real).size() == 1 && !graph.IsOutput(real) &&
+      dequantizers_.insert(dequantizer).second) {
+    provenance_.Merge(read.provenance);
+    for (size_t i = 1; i < read.operands.size(); ++i) {
+      SayAbsorbed(sheet, graph, read.operands[i], codes);
+    }
+  }
+  return codes;
+}
+
+Node IntegerRewrite::Successor(Op op) const {
+  Node node;
+  node.op = ToId(op);
+  node.name = node_.name;
+  node.attributes = node_.attributes;
+  node.steps = node_.steps;
+  node.provenance = provenance_;
+  return node;
+}
+
+void IntegerRewrite::AlsoRemove(NodeId id) {
+  proposal_.removed.push_back(id);
+  provenance_.Merge(rewriter_.graph().node(id).provenance);
+}
+
+bool IntegerRewrite::ApplyFor(ValueId old_result, ValueId result) {
+  std::vector<NodeId> removed(dequantizers_.begin(), dequantizers_.end());
+  removed.push_back(id_);
+  removed.insert(removed.end(), proposal_.removed.begin(),
+                 proposal_.removed.end());
+  proposal_.removed = std::move(removed);
+  for (Node& node : proposal_.added) node.provenance.Merge(provenance_);
+  proposal_.sheet.results.push_back({old_result, result});
+  return rewriter_.Apply(std::move(proposal_));
+}
+
+bool IntegerRewrite::Apply(ValueId result) {
+  return ApplyFor(node_.results[0], result);
+}
+
+bool EndsInQuantize(const Graph& graph, ValueId real) {
+  while (graph.HasSingleUse(real)) {
+    const Node& user = graph.node(graph.UsersOf(real).front());
+    if (OpOf(user) == Op::kQuantizeLinear) return user.operands[0] == real;
+    if (TailKind(graph, user) == Tail::kNone) return false;
+    real = user.results[0];
+  }
+  return false;
+}
+
+}  // namespace fold

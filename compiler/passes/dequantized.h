@@ -1,0 +1,56 @@
+// Operands that come through a DequantizeLinear, and taking that node away.
+#ifndef FOLD_COMPILER_PASSES_DEQUANTIZED_H_
+#define FOLD_COMPILER_PASSES_DEQUANTIZED_H_
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "compiler/passes/pattern.h"
+
+namespace fold {
+
+// A change that replaces one node by another that reads integers where it read
+// real numbers. DequantizeLinear nodes that nobody else reads go with it.
+class IntegerRewrite {
+ public:
+  IntegerRewrite(Rewriter& rewriter, NodeId node, std::string rule);
+
+  // The integers behind `real`, in a value whose type carries the encoding of
+  // the DequantizeLinear that makes it: the codes themselves, or, where another
+  // node has annotated a constant otherwise, a clone of it. Nullopt if `real`
+  // comes from elsewhere.
+  std::optional<ValueId> Codes(ValueId real);
+
+  // The encoding that `real` has been given by its DequantizeLinear.
+  static std::optional<Encoding> EncodingOfReal(const Graph& graph,
+                                                ValueId real);
+
+  const Node& node() const { return node_; }
+  MigrationSheet& sheet() { return proposal_.sheet; }
+  // A node with the name and provenance of all that is replaced.
+  Node Successor(Op op) const;
+  void Add(Node node) { proposal_.added.push_back(std::move(node)); }
+  // Another node that goes away with this one.
+  void AlsoRemove(NodeId id);
+
+  // Result 0 of the node is from now on `result`. Applies.
+  bool Apply(ValueId result);
+  bool ApplyFor(ValueId old_result, ValueId result);
+
+ private:
+  Rewriter& rewriter_;
+  NodeId id_;
+  Node node_;
+  Proposal proposal_;
+  std::set<NodeId> dequantizers_;
+  Provenance provenance_;
+};
+
+// `real` reaches a QuantizeLinear through nothing but steps (constant
+// arithmetic, Relu, Clip), each the only user of the one before.
+bool EndsInQuantize(const Graph& graph, ValueId real);
+
+}  // namespace fold
+
+#endif  // FOLD_COMPILER_PASSES_DEQUANTIZED_H_

@@ -1,0 +1,243 @@
+// Folding proper: between a DequantizeLinear and a QuantizeLinear an operator
+// computes on real numbers that integers stand for, so it can take the
+// integers. Linear operators, sums, products and averages give a real number
+// still (their accumulator); fuse_requantize then gives it its integer type.
+// Operators that move elements let the DequantizeLinear pass behind them.
+#include "compiler/passes/affine_tail.h"
+#include "compiler/passes/dequantized.h"
+#include "compiler/passes/pass.h"
+#include "compiler/passes/sink_dequantize.h"
+
+namespace fold::passes {
+namespace {
+
+constexpr char kRule[] = "fold_qdq";
+
+// A value like result 0 of `node`, to take its place.
+ValueId LikeResult(Rewriter& rewriter, const Node& node) {
+  const Value value = rewriter.graph().value(node.results[0]);
+  return rewriter.Declare(value.name, value.type);
+}
+
+// The dimension of a weight constant that its outputs run along.
+int OutputAxis(const Node& node) {
+  switch (OpOf(node)) {
+    case Op::kGemm:
+      return node.attribute<int64_t>("transB", 0) != 0 ? 0 : 1;
+    case Op::kMatMul:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+// Why the weights of a linear node cannot be folded; "" if they can.
+std::string WeightFault(const Graph& graph, const Node& node) {
+  const ValueId w = node.operands[1];
+  const auto encoding = IntegerRewrite::EncodingOfReal(graph, w);
+  if (!encoding) return "the weights carry no quantization";
+  const ValueId codes = ProducerOf(graph, w)->operands[0];
+  if (!graph.IsConstant(codes)) return "the second operand is not constant";
+  const TensorType& type = graph.value(codes).type;
+  if (ElementSize(type.element) != 1) return "the weights are not 8-bit";
+  if (OpOf(node) != Op::kConv && type.shape.size() != 2) {
+    return "the constant matrix has " + std::to_string(type.shape.size()) +
+           " dimensions";
+  }
+  if (encoding->block > 0) return "the weights' scales are blocked";
+  if (!encoding->per_tensor() && encoding->axis != OutputAxis(node)) {
+    return "the weights have a scale for each index of the reduction";
+  }
+  return "";
+}
+
+std::string InputFault(const Graph& graph, ValueId real) {
+  const auto encoding = IntegerRewrite::EncodingOfReal(graph, real);
+  if (!encoding) return "an input carries no quantization";
+  if (!encoding->per_tensor()) return "an input has more than one scale";
+  const ValueId codes = ProducerOf(graph, real)->operands[0];
+  if (graph.IsConstant(codes)) return "an input is constant";
+  if (ElementSize(graph.value(codes).type.element) > 1) {
+    return "an input is wider than 8 bits";
+  }
+  return "";
+}
+
+// A bias: constant real numbers, or constant integers behind a
+// DequantizeLinear.
+std::optional<ValueId> BiasOperand(IntegerRewrite& rewrite, const Graph& graph,
+                                   ValueId bias) {
+  if (!bias.valid() || graph.IsConstant(bias)) return bias;
+  const Node* dequantize = ProducerOf(graph, bias, Op::kDequantizeLinear);
+  if (!dequantize || !graph.IsConstant(dequantize->operands[0])) {
+    return std::nullopt;
+  }
+  return rewrite.Codes(bias);
+}
+
+bool FoldLinear(Rewriter& rewriter, NodeId id) {
+  const Graph& graph = rewriter.graph();
+  const Node node = graph.node(id);
+  std::string fault = InputFault(graph, node.operands[0]);
+  if (fault.empty()) fault = WeightFault(graph, node);
+  if (!fault.empty()) {
+    rewriter.Refuse(kRule, id, fault);
+    return false;
+  }
+  IntegerRewrite rewrite(rewriter, id, kRule);
+  const auto x = rewrite.Codes(node.operands[0]);
+  const auto w = rewrite.Codes(node.operands[1]);
+  std::vector<ValueId> operands = node.operands;
+  const bool has_bias = OpOf(node) != Op::kMatMul && operands.size() > 2;
+  std::optional<ValueId> bias;
+  if (has_bias) {
+    bias = BiasOperand(rewrite, graph, operands[2]);
+    if (!bias) {
+      rewriter.Refuse(kRule, id, "the bias is not constant");
+      return false;
+    }
+    operands[2] = *bias;
+  }
+  if (!x || !w) {
+    rewriter.Refuse(kRule, id, "an operand is read with two quantizations");
+    return false;
+  }
+  operands[0] = *x;
+  operands[1] = *w;
+  const ValueId result = LikeResult(rewriter, node);
+  Node integer = rewrite.Successor(OpOf(node));
+  integer.operands = operands;
+  integer.results = {result};
+  rewrite.Add(integer);
+  return rewrite.Apply(result);
+}
+
+// Add, Sub, Mul of two values; averages of one.
+bool FoldArithmetic(Rewriter& rewriter, NodeId id, size_t inputs) {
+  const Graph& graph = rewriter.graph();
+  const Node node = graph.node(id);
+  for (size_t i = 0; i < inputs; ++i) {
+    const std::string fault = InputFault(graph, node.operands[i]);
+    if (fault.empty()) continue;
+    rewriter.Refuse(kRule, id, fault);
+    return false;
+  }
+  if (!EndsInQuantize(graph, node.results[0])) {
+    rewriter.Refuse(kRule, id, "its result is not quantized");
+    return false;
+  }
+  IntegerRewrite rewrite(rewriter, id, kRule);
+  std::vector<ValueId> operands = node.operands;
+  for (size_t i = 0; i < inputs; ++i) {
+    const auto codes = rewrite.Codes(node.operands[i]);
+    if (!codes) {
+      rewriter.Refuse(kRule, id, "an operand is read with two quantizations");
+      return false;
+    }
+    operands[i] = *codes;
+  }
+  const ValueId result = LikeResult(rewriter, node);
+  Node integer = rewrite.Successor(OpOf(node));
+  integer.operands = operands;
+  integer.results = {result};
+  rewrite.Add(integer);
+  return rewrite.Apply(result);
+}
+
+// A QuantizeLinear, or a step on the way to one, right behind a
+// DequantizeLinear: a requantization takes the integers in between.
+bool FoldTail(Rewriter& rewriter, NodeId id) {
+  const Graph& graph = rewriter.graph();
+  const Node node = graph.node(id);
+  const ValueId real = OpOf(node) == Op::kQuantizeLinear
+                           ? node.operands[0]
+                           : TailInput(graph, node);
+  const std::string fault = InputFault(graph, real);
+  if (!fault.empty()) {
+    rewriter.Refuse(kRule, id, fault);
+    return false;
+  }
+  IntegerRewrite rewrite(rewriter, id, kRule);
+  const auto codes = rewrite.Codes(real);
+  if (!codes) {
+    rewriter.Refuse(kRule, id, "its input is read with two quantizations");
+    return false;
+  }
+  TensorType type = graph.value(real).type;
+  const std::string name = graph.value(real).name;
+  const ValueId between = rewriter.Declare(name, type);
+  const ValueId result = LikeResult(rewriter, node);
+  Node requantize;
+  requantize.op = ToId(Op::kRequantize);
+  requantize.name = node.name;
+  requantize.operands = {*codes};
+  requantize.results = {between};
+  Node tail = rewrite.Successor(OpOf(node));
+  tail.operands = node.operands;
+  for (ValueId& operand : tail.operands) {
+    if (operand == real) operand = between;
+  }
+  tail.results = {result};
+  rewrite.Add(requantize);
+  rewrite.Add(tail);
+  return rewrite.Apply(result);
+}
+
+bool BehindDequantize(const Graph& graph, ValueId id) {
+  return ProducerOf(graph, id, Op::kDequantizeLinear) != nullptr;
+}
+
+bool FoldNode(Rewriter& rewriter, NodeId id) {
+  const Graph& graph = rewriter.graph();
+  const Node& node = graph.node(id);
+  const Op op = OpOf(node);
+  switch (op) {
+    case Op::kConv:
+    case Op::kGemm:
+    case Op::kMatMul:
+      return BehindDequantize(graph, node.operands[0]) &&
+             FoldLinear(rewriter, id);
+    case Op::kAveragePool:
+    case Op::kGlobalAveragePool:
+    case Op::kReduceMean:
+      return BehindDequantize(graph, node.operands[0]) &&
+             FoldArithmetic(rewriter, id, 1);
+    case Op::kQuantizeLinear:
+      return BehindDequantize(graph, node.operands[0]) &&
+             FoldTail(rewriter, id);
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+      if (BehindDequantize(graph, node.operands[0]) &&
+          BehindDequantize(graph, node.operands[1])) {
+        return FoldArithmetic(rewriter, id, 2);
+      }
+      break;
+    default:
+      if (CanSinkDequantize(graph, node)) {
+        return SinkDequantize(rewriter, id, kRule);
+      }
+  }
+  return TailKind(graph, node) != Tail::kNone &&
+         BehindDequantize(graph, TailInput(graph, node)) &&
+         EndsInQuantize(graph, node.results[0]) && FoldTail(rewriter, id);
+}
+
+}  // namespace
+
+bool fold_qdq(Rewriter& rewriter, Diagnostics*) {
+  bool changed = false;
+  // In order, so that a DequantizeLinear that sinks is met again further down.
+  for (bool again = true; again;) {
+    again = false;
+    const std::vector<NodeId> order = rewriter.graph().order();
+    for (NodeId id : order) {
+      if (rewriter.graph().node(id).erased) continue;
+      again |= FoldNode(rewriter, id);
+    }
+    changed |= again;
+  }
+  return changed;
+}
+
+}  // namespace fold::passes

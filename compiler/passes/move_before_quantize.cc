@@ -1,0 +1,141 @@
+// Data movement ahead of a QuantizeLinear goes behind it, and so do Relu and
+// Clip ahead of the first one: quantization is monotone and works element by
+// element, so Q(move(x)) = move(Q(x)) and Q(clip(x)) = clamp of codes(Q(x)).
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/ops/exact_rounding.h"
+#include "compiler/ops/movement.h"
+#include "compiler/passes/pass.h"
+#include "compiler/passes/pattern.h"
+
+namespace fold::passes {
+namespace {
+
+// The code of a bound; an infinite bound is the end of the type's range.
+int64_t CodeOf(double bound, const TensorType& type) {
+  const int64_t low = LowestCode(type.element), high = HighestCode(type.element);
+  if (std::isinf(bound)) return bound < 0 ? low : high;
+  const Encoding& e = *type.encoding;
+  return std::clamp(DivideToNearest(bound, e.scales[0]) + e.zero_points[0], low,
+                    high);
+}
+
+bool MoveMovement(Rewriter& rewriter, NodeId id) {
+  const Graph& graph = rewriter.graph();
+  Node quantize = graph.node(id);
+  const NodeId mover_id = graph.value(quantize.operands[0]).producer;
+  Node mover = graph.node(mover_id);
+  const ValueId old = quantize.results[0];
+  const TensorType type = graph.value(old).type;
+  const std::string name = graph.value(old).name;
+  TensorType inner = type;
+  inner.shape = graph.value(mover.operands[0]).type.shape;
+  const std::string inner_name = graph.value(mover.operands[0]).name;
+  const ValueId codes = rewriter.Declare(inner_name + "_quantized", inner);
+  const ValueId result = rewriter.Declare(name, type);
+  quantize.operands[0] = mover.operands[0];
+  quantize.results = {codes};
+  mover.operands[0] = codes;
+  mover.results = {result};
+  Proposal proposal;
+  proposal.removed = {mover_id, id};
+  proposal.added = {quantize, mover};
+  proposal.sheet.rule = "move_before_quantize";
+  proposal.sheet.results = {{old, result}};
+  return rewriter.Apply(std::move(proposal));
+}
+
+bool MoveClamp(Rewriter& rewriter, NodeId id) {
+  const Graph& graph = rewriter.graph();
+  Node quantize = graph.node(id);
+  const NodeId clip_id = graph.value(quantize.operands[0]).producer;
+  const Node clip = graph.node(clip_id);
+  const ValueId old = quantize.results[0];
+  TensorType type = graph.value(old).type;
+  double low = OpOf(clip) == Op::kRelu ? 0 : -INFINITY, high = INFINITY;
+  if (OpOf(clip) == Op::kClip) {
+    const auto bound = [&](size_t at, const char* key, double otherwise) {
+      const ValueId v = OperandAt(clip, at);
+      return v.valid() ? graph.value(v).constant->real(0)
+                       : clip.attribute<double>(key, otherwise);
+    };
+    low = bound(1, "min", low);
+    high = bound(2, "max", high);
+  }
+  Encoding& e = *type.encoding;
+  e.code_low = std::max(CodeOf(low, type), e.code_low.value_or(INT64_MIN));
+  e.code_high = std::min(CodeOf(high, type), e.code_high.value_or(INT64_MAX));
+  if (e.code_low > e.code_high) return false;
+  const std::string name = graph.value(old).name;
+  const ValueId result = rewriter.Declare(name, type);
+  quantize.operands[0] = clip.operands[0];
+  quantize.results = {result};
+  quantize.provenance.Merge(clip.provenance);
+  Proposal proposal;
+  proposal.removed = {clip_id, id};
+  proposal.added = {quantize};
+  proposal.sheet.rule = "move_before_quantize";
+  proposal.sheet.results = {{old, result}};
+  for (size_t i = 1; i < clip.operands.size(); ++i) {
+    if (!clip.operands[i].valid()) continue;
+    proposal.sheet.constants.push_back(
+        {clip.operands[i], result, ConstantMove::Kind::kUnneeded,
+         "the bound is now a code in the range of the quantization"});
+  }
+  return rewriter.Apply(std::move(proposal));
+}
+
+// The chain of movers and clamps above `id` starts at a graph input.
+bool StartsAtInput(const Graph& graph, ValueId id) {
+  for (;;) {
+    const Node* node = ProducerOf(graph, id);
+    if (!node) return !graph.IsConstant(id);
+    const Op op = OpOf(*node);
+    if (!MovesElements(op) && op != Op::kRelu && op != Op::kClip) return false;
+    id = node->operands[0];
+  }
+}
+
+bool BoundsAreConstant(const Graph& graph, const Node& node) {
+  for (size_t i = 1; i < node.operands.size(); ++i) {
+    const ValueId id = node.operands[i];
+    if (id.valid() && !graph.IsConstant(id)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool move_before_quantize(Rewriter& rewriter, Diagnostics*) {
+  bool changed = false;
+  for (bool again = true; again;) {
+    again = false;
+    const std::vector<NodeId> order = rewriter.graph().order();
+    for (NodeId id : order) {
+      const Graph& graph = rewriter.graph();
+      const Node& node = graph.node(id);
+      if (node.erased || OpOf(node) != Op::kQuantizeLinear) continue;
+      const Node* before = ProducerOf(graph, node.operands[0]);
+      if (!before) continue;
+      // Movement may follow anything real; a clamp behind an op is its step.
+      if (!MovesElements(OpOf(*before)) &&
+          !((OpOf(*before) == Op::kRelu || OpOf(*before) == Op::kClip) &&
+            StartsAtInput(graph, node.operands[0]))) {
+        continue;
+      }
+      const auto& encoding = graph.value(node.results[0]).type.encoding;
+      if (!encoding || !encoding->per_tensor() ||
+          !graph.HasSingleUse(node.operands[0]) ||
+          !BoundsAreConstant(graph, *before)) {
+        continue;
+      }
+      again |= MovesElements(OpOf(*before)) ? MoveMovement(rewriter, id)
+                                            : MoveClamp(rewriter, id);
+    }
+    changed |= again;
+  }
+  return changed;
+}
+
+}  // namespace fold::passes

@@ -1,0 +1,35 @@
+// A pass: a name, the stages it stands between, and one function.
+#ifndef FOLD_COMPILER_PASSES_PASS_H_
+#define FOLD_COMPILER_PASSES_PASS_H_
+
+#include <span>
+#include <string_view>
+
+#include "compiler/base/diagnostic.h"
+#include "compiler/ir/rewriter.h"
+#include "compiler/ir/stage.h"
+
+namespace fold {
+
+struct Pass {
+  std::string_view name;
+  Stage requires_stage, ensures_stage;
+  std::string_view summary;
+  // Returns whether the graph changed. Faults of the input go to the sink.
+  bool (*run)(Rewriter& rewriter, Diagnostics* sink);
+};
+
+// All passes, in the order of passes.def.
+std::span<const Pass> Passes();
+const Pass* FindPass(std::string_view name);
+
+#define PASS(name, requires_stage, ensures_stage, summary) \
+  bool name(Rewriter& rewriter, Diagnostics* sink);
+namespace passes {
+#include "compiler/passes/passes.def"
+}  // namespace passes
+#undef PASS
+
+}  // namespace fold
+
+#endif  // FOLD_COMPILER_PASSES_PASS_H_

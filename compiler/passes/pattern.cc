@@ -1,0 +1,99 @@
+#include "compiler/passes/pattern.h"
+
+#include "compiler/ops/broadcast.h"
+
+namespace fold {
+
+const Node* ProducerOf(const Graph& graph, ValueId id) {
+  if (!id.valid()) return nullptr;
+  const NodeId producer = graph.value(id).producer;
+  return producer.valid() ? &graph.node(producer) : nullptr;
+}
+
+const Node* ProducerOf(const Graph& graph, ValueId id, Op op) {
+  const Node* node = ProducerOf(graph, id);
+  return node && OpOf(*node) == op ? node : nullptr;
+}
+
+bool TakesSteps(Op op) {
+  switch (op) {
+    case Op::kConv:
+    case Op::kGemm:
+    case Op::kMatMul:
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+    case Op::kAveragePool:
+    case Op::kGlobalAveragePool:
+    case Op::kReduceMean:
+    case Op::kRequantize:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsIntegerOp(const Graph& graph, const Node& node) {
+  if (!TakesSteps(OpOf(node))) return false;
+  const TensorType& first = graph.value(node.operands[0]).type;
+  return IsInteger(first.element) && first.encoding.has_value();
+}
+
+bool MovesElements(Op op) {
+  switch (op) {
+    case Op::kReshape:
+    case Op::kFlatten:
+    case Op::kSqueeze:
+    case Op::kUnsqueeze:
+    case Op::kTranspose:
+    case Op::kMaxPool:
+      return true;
+    default:
+      return false;
+  }
+}
+
+int64_t ChannelAxis(const Node& node, const Shape& result) {
+  const Op op = OpOf(node);
+  const auto rank = static_cast<int64_t>(result.size());
+  if (op == Op::kGemm || op == Op::kMatMul) return rank - 1;
+  return rank > 1 ? 1 : 0;
+}
+
+std::optional<std::vector<double>> AsChannelVector(const Tensor& constant,
+                                                   const Shape& shape,
+                                                   int64_t axis) {
+  if (constant.size() == 1) return std::vector<double>{constant.real(0)};
+  const size_t rank = shape.size();
+  if (constant.shape.size() > rank) return std::nullopt;
+  for (size_t d = 0; d < constant.shape.size(); ++d) {
+    const size_t at = rank - constant.shape.size() + d;
+    const int64_t size = constant.shape[d];
+    if (size == 1) continue;
+    if (static_cast<int64_t>(at) != axis || size != shape[at]) {
+      return std::nullopt;
+    }
+  }
+  std::vector<double> values;
+  for (int64_t i = 0; i < constant.size(); ++i) {
+    values.push_back(constant.real(i));
+  }
+  return values;
+}
+
+bool IsReal(const TensorType& type) {
+  return IsFloat(type.element) && !type.encoding;
+}
+
+void SayAbsorbed(MigrationSheet& sheet, const Graph& graph, ValueId constant,
+                 ValueId into) {
+  if (!constant.valid() || !graph.IsConstant(constant)) return;
+  sheet.constants.push_back(
+      {constant, into, ConstantMove::Kind::kAbsorbed, ""});
+}
+
+void SayTransformed(MigrationSheet& sheet, ValueId from, ValueId to) {
+  sheet.constants.push_back({from, to, ConstantMove::Kind::kTransformed, ""});
+}
+
+}  // namespace fold

@@ -1,0 +1,53 @@
+// What passes look for, and the sheets they fill in: small questions about a
+// graph that several passes ask.
+#ifndef FOLD_COMPILER_PASSES_PATTERN_H_
+#define FOLD_COMPILER_PASSES_PATTERN_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/rewriter.h"
+#include "compiler/ops/op_spec.h"
+
+namespace fold {
+
+// The node that makes `id`, null for inputs and constants.
+const Node* ProducerOf(const Graph& graph, ValueId id);
+// The node that makes `id` if it is `op`, else null.
+const Node* ProducerOf(const Graph& graph, ValueId id, Op op);
+inline ValueId OperandAt(const Node& node, size_t at) {
+  return at < node.operands.size() ? node.operands[at] : ValueId();
+}
+
+// Operators whose integer form computes a real number from integers, applies
+// steps to it and quantizes it to the result's type.
+bool TakesSteps(Op op);
+// A node of such an operator whose data operands are quantized integers. Its
+// result is integer, or f32: the real number before any quantization.
+bool IsIntegerOp(const Graph& graph, const Node& node);
+// Operators that move or select elements and keep their numbers.
+bool MovesElements(Op op);
+
+// The dimension of the result that a per-channel constant runs along: 1, or
+// the last one for Gemm and MatMul.
+int64_t ChannelAxis(const Node& node, const Shape& result);
+
+// `constant`, which broadcasts against `shape`, as one number or as one per
+// index of `axis`, in the order of that axis; nullopt if it varies otherwise.
+std::optional<std::vector<double>> AsChannelVector(const Tensor& constant,
+                                                   const Shape& shape,
+                                                   int64_t axis);
+
+// Real-valued float types: what arithmetic between DQ and Q works on.
+bool IsReal(const TensorType& type);
+
+// A sheet that moves every constant operand that `node` shares with `added`
+// nothing has to be said of; these say the rest.
+void SayAbsorbed(MigrationSheet& sheet, const Graph& graph, ValueId constant,
+                 ValueId into);
+void SayTransformed(MigrationSheet& sheet, ValueId from, ValueId to);
+
+}  // namespace fold
+
+#endif  // FOLD_COMPILER_PASSES_PATTERN_H_

@@ -1,0 +1,43 @@
+#include "compiler/passes/pipeline.h"
+
+#include "compiler/annotate/annotate.h"
+#include "compiler/passes/pass.h"
+
+namespace fold {
+namespace passes {
+
+bool annotate(Rewriter& rewriter, Diagnostics* sink) {
+  // Binding adds encodings to types and touches nothing else.
+  return Annotate(const_cast<Graph&>(rewriter.graph()), sink);
+}
+
+}  // namespace passes
+
+namespace {
+constexpr Pass kPasses[] = {
+#define PASS(name, requires_stage, ensures_stage, summary)          \
+  {#name, Stage::requires_stage, Stage::ensures_stage, summary,     \
+   passes::name},
+#include "compiler/passes/passes.def"
+#undef PASS
+};
+}  // namespace
+
+std::span<const Pass> Passes() { return kPasses; }
+
+const Pass* FindPass(std::string_view name) {
+  for (const Pass& pass : kPasses) {
+    if (pass.name == name) return &pass;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> StandardPipeline() {
+  return {"annotate",        "fold_constants",  "remove_identities",
+          "fold_code_clip",  "fold_batch_norm", "remove_dead",
+          "move_before_quantize", "fold_qlinear",    "fold_qdq",
+          "fuse_activation", "fuse_requantize", "remove_requantize",
+          "fuse_pad",        "remove_dead"};
+}
+
+}  // namespace fold

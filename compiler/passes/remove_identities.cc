@@ -1,0 +1,44 @@
+// Nodes that give what they get: Identity, Cast to the type that it has already,
+// Concat of one value.
+#include "compiler/passes/pass.h"
+#include "compiler/passes/pattern.h"
+
+namespace fold::passes {
+namespace {
+
+bool GivesWhatItGets(const Graph& graph, const Node& node) {
+  const Op op = OpOf(node);
+  const TensorType& from = graph.value(node.operands[0]).type;
+  const TensorType& to = graph.value(node.results[0]).type;
+  if (from.element != to.element || from.shape != to.shape) return false;
+  return op == Op::kIdentity || op == Op::kCast ||
+         (op == Op::kConcat && node.operands.size() == 1);
+}
+
+}  // namespace
+
+bool remove_identities(Rewriter& rewriter, Diagnostics*) {
+  bool changed = false;
+  const std::vector<NodeId> order = rewriter.graph().order();
+  for (NodeId id : order) {
+    const Node& node = rewriter.graph().node(id);
+    if (node.operands.empty() || node.results.size() != 1 ||
+        !GivesWhatItGets(rewriter.graph(), node)) {
+      continue;
+    }
+    // An output keeps its producer of its own where it would become an input.
+    const ValueId from = node.operands[0];
+    Proposal proposal;
+    proposal.removed = {id};
+    proposal.sheet.rule = "remove_identities";
+    proposal.sheet.results = {{node.results[0], from}};
+    if (rewriter.graph().IsConstant(from)) {
+      proposal.sheet.constants = {
+          {from, from, ConstantMove::Kind::kUnneeded, "it is the result"}};
+    }
+    changed |= rewriter.Apply(std::move(proposal));
+  }
+  return changed;
+}
+
+}  // namespace fold::passes

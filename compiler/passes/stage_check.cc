@@ -1,0 +1,128 @@
+#include "compiler/passes/stage_check.h"
+
+#include "compiler/annotate/qlinear_operands.h"
+#include "compiler/ops/op_spec.h"
+#include "compiler/passes/affine_tail.h"
+#include "compiler/passes/pattern.h"
+
+namespace fold {
+namespace {
+
+bool Encoded(const Graph& graph, ValueId id) {
+  return graph.value(id).type.encoding.has_value();
+}
+
+std::string ImportedFault(const Graph& graph, const Node& node) {
+  for (ValueId id : node.results) {
+    if (!id.valid()) continue;
+    if (graph.value(id).type.element == ElementType::undefined) {
+      return "value '" + graph.value(id).name + "' has no type";
+    }
+  }
+  return "";
+}
+
+std::string AnnotatedFault(const Graph& graph, const Node& node) {
+  const Op op = OpOf(node);
+  const bool bound =
+      op == Op::kQuantizeLinear     ? Encoded(graph, node.results[0])
+      : op == Op::kDequantizeLinear ? Encoded(graph, node.operands[0])
+      : IsQLinear(op) && node.operands.size() > 7
+          ? Encoded(graph, node.results[0])
+          : true;
+  return bound ? "" : "its quantization is not bound to a type";
+}
+
+std::string SimplifiedFault(const Graph& graph, const Node& node) {
+  const Op op = OpOf(node);
+  if (op == Op::kConstant || op == Op::kIdentity) {
+    return "a Constant or Identity is left";
+  }
+  if (node.results.size() == 1 && ConstantOf(graph, node.results[0])) {
+    return "all its operands are constant and it is not evaluated";
+  }
+  if (TailKind(graph, node) == Tail::kBatchNorm) {
+    const ValueId input = TailInput(graph, node);
+    const Node* head = ProducerOf(graph, input);
+    const bool linear = head && (OpOf(*head) == Op::kConv ||
+                                 OpOf(*head) == Op::kGemm ||
+                                 OpOf(*head) == Op::kMatMul);
+    if (linear && graph.HasSingleUse(input)) {
+      return "its BatchNormalization is not folded into the linear op";
+    }
+  }
+  return "";
+}
+
+// A conversion stands at the signature, at a float island or at an integer
+// op's real result.
+std::string FoldedFault(const Graph& graph, const Node& node) {
+  const Op op = OpOf(node);
+  if (IsQLinear(op)) return "a QLinear operator is left";
+  if (op != Op::kQuantizeLinear) return "";
+  const Node* before = ProducerOf(graph, node.operands[0]);
+  if (!before || OpOf(*before) != Op::kDequantizeLinear) return "";
+  const TensorType& codes = graph.value(before->operands[0]).type;
+  const bool foldable = codes.encoding && codes.encoding->per_tensor() &&
+                        ElementSize(codes.element) == 1 &&
+                        !graph.IsConstant(before->operands[0]);
+  return foldable ? "a fake-quantization is left" : "";
+}
+
+std::string FusedFault(const Graph& graph, const Node& node) {
+  if (OpOf(node) == Op::kQuantizeLinear) {
+    const Node* head = ProducerOf(graph, node.operands[0]);
+    if (head && IsIntegerOp(graph, *head) &&
+        graph.HasSingleUse(node.operands[0])) {
+      return "its quantization is not fused into the op before it";
+    }
+  }
+  for (ValueId id : node.results) {
+    if (id.valid() && (graph.IsOutput(id) || !graph.UsersOf(id).empty())) {
+      return "";
+    }
+  }
+  return "nothing needs it";
+}
+
+}  // namespace
+
+std::string CheckStage(const Graph& graph, Stage stage) {
+  for (NodeId id : graph.order()) {
+    const Node& node = graph.node(id);
+    std::string fault;
+    switch (stage) {
+      case Stage::imported:
+        fault = ImportedFault(graph, node);
+        break;
+      case Stage::annotated:
+        fault = AnnotatedFault(graph, node);
+        break;
+      case Stage::simplified:
+        fault = SimplifiedFault(graph, node);
+        break;
+      case Stage::folded:
+        fault = FoldedFault(graph, node);
+        break;
+      case Stage::fused:
+        fault = FusedFault(graph, node);
+        break;
+      default:
+        return "";
+    }
+    if (!fault.empty()) return "node '" + UserName(graph, id) + "': " + fault;
+  }
+  return "";
+}
+
+std::string CheckNodes(const Graph& graph) {
+  const std::string fault = CheckStructure(graph);
+  if (!fault.empty()) return fault;
+  for (NodeId id : graph.order()) {
+    const std::string wrong = Ops().Check(graph, graph.node(id));
+    if (!wrong.empty()) return "node '" + UserName(graph, id) + "': " + wrong;
+  }
+  return "";
+}
+
+}  // namespace fold

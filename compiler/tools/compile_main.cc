@@ -1,0 +1,172 @@
+#include "compiler/tools/compile_main.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "compiler/api/action.h"
+#include "compiler/api/compile_flags.h"
+#include "compiler/api/convert.h"
+#include "compiler/api/convert_report.h"
+#include "compiler/api/fork_server.h"
+#include "compiler/api/job_events.h"
+#include "compiler/api/report_file.h"
+#include "compiler/api/target_file.h"
+#include "compiler/compiler.h"
+#include "compiler/tools/compiler_id.h"
+
+namespace fold {
+namespace {
+
+constexpr int kUsage = 2, kInputFault = 3, kInternal = 5;
+constexpr size_t kMostModelBytes = 0x7fffffff;
+constexpr size_t kMostTableBytes = size_t{64} << 20;
+
+int Fail(int exit_code, const std::string& message) {
+  std::fprintf(stderr, "foldc: %s\n", message.c_str());
+  return exit_code;
+}
+
+void PrintHelp() {
+  CompileFlags flags;
+  std::printf(
+      "usage: foldc MODEL.onnx --target NAME -o FILE [flags]\n"
+      "\n"
+      "Compiles a quantized ONNX model for a target into an artifact.\n\n%s\n"
+      "exit codes: 0 done, 2 usage, 3 the model, table or descriptor is at\n"
+      "fault, 4 a requirement or budget is not met, 5 internal error.\n",
+      FlagHelp(CompileFlagTable(&flags)).c_str());
+}
+
+// One run of the compiler from a parsed line.
+class Run {
+ public:
+  explicit Run(CompileFlags flags)
+      : flags_(std::move(flags)),
+        events_(static_cast<int>(flags_.progress_fd)) {}
+
+  int Go() {
+    std::string fault =
+        ReadWholeFile(flags_.model_path, kMostModelBytes, &model_);
+    if (!fault.empty()) return Fail(kInputFault, fault);
+    fault = flags_.target_path.empty()
+                ? FindBuiltinTarget(flags_.target_name, &target_)
+                : ReadTargetFile(flags_.target_path, &target_);
+    if (!fault.empty()) return Fail(kInputFault, fault);
+    const int bad_target = CheckTargetFields();
+    if (bad_target) return bad_target;
+    if (!flags_.encodings_path.empty()) {
+      fault = ReadWholeFile(flags_.encodings_path, kMostTableBytes, &table_);
+      if (!fault.empty()) return Fail(kInputFault, fault);
+      return Fail(kInputFault,
+                  "--encodings: external encodings are not supported yet");
+    }
+    const CompileResult result = CompileModel();
+    return Write(result);
+  }
+
+ private:
+  int CheckTargetFields() {
+    const auto problems = CheckTargetMessage(target_);
+    for (const TargetProblem& problem : problems) {
+      const Diagnostic diagnostic = {DiagnosticCode::bad_target,
+                                     problem.message, problem.field};
+      std::fprintf(stderr, "%s\n", FormatDiagnostic(diagnostic).c_str());
+      events_.Diagnostic(ToProto(diagnostic));
+    }
+    return problems.empty() ? 0 : kInputFault;
+  }
+
+  CompileResult CompileModel() {
+    CompileOptions options = FromProto(flags_.options);
+    options.compiler_id = kCompilerId;
+    options.progress = [&](std::string_view name, int index, int total) {
+      events_.Progress(name, index, total);
+    };
+    options.dump = [](std::string_view pass, const std::string& text) {
+      std::printf("// after %.*s\n%s", static_cast<int>(pass.size()),
+                  pass.data(), text.c_str());
+    };
+    const auto* bytes = reinterpret_cast<const uint8_t*>(model_.data());
+    return Compile({bytes, model_.size()}, FromProto(target_), options);
+  }
+
+  std::string ActionDigest() const {
+    ActionInputs inputs;
+    inputs.model = DigestOf(model_);
+    inputs.target = target_;
+    inputs.options = flags_.options;
+    inputs.compiler_id = kCompilerId;
+    return BuildAction(inputs).digest.hash();
+  }
+
+  int Write(const CompileResult& result) {
+    for (const Diagnostic& diagnostic : result.report.diagnostics) {
+      if (diagnostic.severity() != Severity::kNote) {
+        std::fprintf(stderr, "%s\n", FormatDiagnostic(diagnostic).c_str());
+      }
+      events_.Diagnostic(ToProto(diagnostic));
+    }
+    const std::string bytes(result.artifact.begin(), result.artifact.end());
+    if (!flags_.report_path.empty()) {
+      foldd::v1::CompileReport report = ToProto(result.report);
+      if (!bytes.empty()) {
+        report.mutable_artifact()->set_digest(DigestOf(bytes).hash());
+      }
+      report.set_action_digest(ActionDigest());
+      DescribeRun(report.mutable_run());
+      const std::string fault = WriteReportFile(flags_.report_path, report);
+      if (!fault.empty()) return Fail(kInternal, fault);
+    }
+    if (result.exit_code != 0) return result.exit_code;
+    const std::string fault = WriteFileAtomically(flags_.output_path, bytes);
+    return fault.empty() ? 0 : Fail(kInternal, fault);
+  }
+
+  static void DescribeRun(foldd::v1::RunRecord* run) {
+    rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    constexpr int64_t kKilobyte = 1024;
+    run->set_peak_memory_bytes(usage.ru_maxrss * kKilobyte);
+    char host[256] = "";
+    gethostname(host, sizeof(host) - 1);
+    run->set_host(host);
+  }
+
+  CompileFlags flags_;
+  JobEventWriter events_;
+  std::string model_, table_;
+  foldd::v1::TargetDescriptor target_;
+};
+
+int ForkServer(const char* descriptor) {
+  WarmCompiler();
+  return RunForkServer(std::atoi(descriptor), kCompilerId, FoldcMain);
+}
+
+}  // namespace
+
+int FoldcMain(int argc, char** argv) {
+  const std::vector<std::string> line(argv + 1, argv + argc);
+  if (line.empty() || line[0] == "--help" || line[0] == "-h") {
+    PrintHelp();
+    return line.empty() ? kUsage : 0;
+  }
+  if (line[0] == "--version") {
+    std::printf("%s\n", kCompilerId);
+    return 0;
+  }
+  if (line[0] == "--fork-server" && line.size() == 2) {
+    return ForkServer(line[1].c_str());
+  }
+  CompileFlags flags;
+  const std::string fault = ParseCompileLine(line, &flags);
+  if (!fault.empty()) return Fail(kUsage, fault + " (see foldc --help)");
+  return Run(std::move(flags)).Go();
+}
+
+}  // namespace fold

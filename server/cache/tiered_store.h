@@ -1,0 +1,29 @@
+// A fast store in front of a lasting one. What comes from the back is kept in
+// front; what is in front is trusted.
+#ifndef FOLD_SERVER_CACHE_TIERED_STORE_H_
+#define FOLD_SERVER_CACHE_TIERED_STORE_H_
+
+#include "server/cache/store.h"
+
+namespace fold {
+
+class TieredStore : public Store {
+ public:
+  // Does not own its tiers.
+  TieredStore(Store* front, Store* back) : front_(front), back_(back) {}
+  // Touches the back, too, so that both agree on what is used.
+  absl::StatusOr<Bytes> Get(const Key& key) override;
+  // Both or none: the front holds nothing that the back refused.
+  absl::Status Put(const Key& key, const Bytes& bytes) override;
+  // Whether the back, which is the truth, has it.
+  bool Touch(const Key& key) override;
+  void Quarantine(const Key& key) override;
+
+ private:
+  Store* front_;
+  Store* back_;
+};
+
+}  // namespace fold
+
+#endif  // FOLD_SERVER_CACHE_TIERED_STORE_H_

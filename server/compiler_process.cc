@@ -1,0 +1,312 @@
+#include "server/compiler_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "compiler/api/fork_server.h"
+#include "compiler/api/job_events.h"
+#include "spdlog/spdlog.h"
+
+namespace fold {
+namespace {
+
+namespace v1 = foldd::v1;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kStartLimit{20'000};
+constexpr milliseconds kRestartPause{200};
+constexpr size_t kMaxPacketBytes = 64 << 10;
+
+v1::JobExit Failed(v1::ExitCause cause, const std::string& message) {
+  v1::JobExit exit;
+  exit.set_cause(cause);
+  exit.set_message(message);
+  return exit;
+}
+
+// In the child, between fork and exec: only what is safe there.
+[[noreturn]] void ExecCompiler(const char* path, int socket) {
+  setpgid(0, 0);
+  if (dup2(socket, STDIN_FILENO) < 0) _exit(127);
+  // Descriptor 0 is the socket; 1 and 2 stay, for what the compiler logs.
+  close_range(STDERR_FILENO + 1, ~0U, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  execl(path, path, "--fork-server", "0", nullptr);
+  _exit(127);
+}
+
+// Reads what is in a pipe, without waiting; false at its end.
+bool DrainPipe(int fd, JobEventParser* parser,
+               const std::function<void(const v1::JobEvent&)>& on_event) {
+  char buffer[1 << 14];
+  for (;;) {
+    ssize_t got = read(fd, buffer, sizeof(buffer));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno == EAGAIN;
+    if (got == 0) return false;
+    parser->Append(std::string_view(buffer, static_cast<size_t>(got)));
+    v1::JobEvent event;
+    while (parser->Next(&event)) on_event(event);
+  }
+}
+
+}  // namespace
+
+struct CompilerProcess::Job {
+  Job() : exited(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  ~Job() { close(exited); }
+  // Called with the owner's mutex held.
+  void End(v1::JobExit how) {
+    if (exit) return;
+    exit = std::move(how);
+    uint64_t one = 1;
+    (void)!write(exited, &one, sizeof(one));
+  }
+  const int exited;  // readable once `exit` is there
+  std::optional<v1::JobExit> exit;
+};
+
+void JobHandle::Kill() {
+  std::lock_guard lock(mutex_);
+  killed_ = true;
+  if (kill_) kill_();
+}
+
+CompilerProcess::CompilerProcess(std::string path,
+                                 std::function<void()> on_start)
+    : path_(std::move(path)), on_start_(std::move(on_start)) {}
+
+absl::StatusOr<std::unique_ptr<CompilerProcess>> CompilerProcess::Start(
+    const std::string& path, std::function<void()> on_start) {
+  if (access(path.c_str(), X_OK) != 0) {
+    return absl::NotFoundError("no compiler at " + path + ": " +
+                               std::strerror(errno));
+  }
+  std::unique_ptr<CompilerProcess> process(
+      new CompilerProcess(path, std::move(on_start)));
+  process->thread_ = std::make_unique<LoopThread>(
+      [self = process.get()] { self->Loop(); });
+  std::unique_lock lock(process->mutex_);
+  if (process->WaitUp(lock)) {
+    lock.unlock();
+    return process;
+  }
+  lock.unlock();
+  return absl::UnavailableError(path + " --fork-server did not start");
+}
+
+CompilerProcess::~CompilerProcess() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    if (socket_ >= 0) shutdown(socket_, SHUT_RDWR);
+    if (pid_ > 0) kill(pid_, SIGKILL);
+    changed_.notify_all();
+  }
+  thread_.reset();
+}
+
+std::string CompilerProcess::compiler_id() const {
+  std::lock_guard lock(mutex_);
+  return compiler_id_;
+}
+
+int CompilerProcess::pid() const {
+  std::lock_guard lock(mutex_);
+  return socket_ >= 0 ? pid_ : 0;
+}
+
+bool CompilerProcess::WaitUp(std::unique_lock<std::mutex>& lock) {
+  changed_.wait_for(lock, kStartLimit,
+                    [this] { return stopping_ || socket_ >= 0; });
+  return !stopping_ && socket_ >= 0;
+}
+
+void CompilerProcess::Loop() {
+  for (;;) {
+    int socket = Spawn();
+    if (socket >= 0) {
+      on_start_();
+      ReadUntilLost(socket);
+    }
+    int pid = 0;
+    {
+      std::lock_guard lock(mutex_);
+      pid = pid_;
+      socket_ = -1;
+    }
+    if (pid > 0) {
+      kill(pid, SIGKILL);
+      waitpid(pid, nullptr, 0);
+    }
+    if (socket >= 0) close(socket);
+    LoseJobs();
+    std::unique_lock lock(mutex_);
+    pid_ = 0;
+    if (stopping_) return;
+    spdlog::warn("the compiler's process {} ended; starting it again", pid);
+    changed_.wait_for(lock, kRestartPause, [this] { return stopping_; });
+    if (stopping_) return;
+  }
+}
+
+int CompilerProcess::Spawn() {
+  int fds[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
+    return -1;
+  }
+  std::unique_lock lock(mutex_);
+  pid_t pid = stopping_ ? -1 : fork();
+  if (pid == 0) ExecCompiler(path_.c_str(), fds[1]);
+  pid_ = pid > 0 ? pid : 0;
+  lock.unlock();
+  close(fds[1]);
+  if (pid > 0) return fds[0];
+  close(fds[0]);
+  return -1;
+}
+
+void CompilerProcess::ReadUntilLost(int socket) {
+  std::vector<char> buffer(kMaxPacketBytes);
+  for (;;) {
+    ssize_t got = recv(socket, buffer.data(), buffer.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return;
+    v1::FromForkServer message;
+    if (!message.ParseFromArray(buffer.data(), static_cast<int>(got))) return;
+    if (message.has_hello()) {
+      std::lock_guard lock(mutex_);
+      if (!compiler_id_.empty() &&
+          compiler_id_ != message.hello().compiler_id()) {
+        // Actions in flight carry the old id: refuse to mix two compilers.
+        spdlog::error("the compiler changed while foldd runs: restart foldd");
+        return;
+      }
+      compiler_id_ = message.hello().compiler_id();
+      if (stopping_) return;
+      socket_ = socket;
+      changed_.notify_all();
+      continue;
+    }
+    Handle(message);
+  }
+}
+
+void CompilerProcess::Handle(const v1::FromForkServer& message) {
+  if (message.has_started()) {
+    spdlog::debug("job {} is process {}", message.job(),
+                  message.started().pid());
+  }
+  if (!message.has_exit()) return;
+  std::lock_guard lock(mutex_);
+  auto job = jobs_.find(message.job());
+  if (job != jobs_.end()) job->second->End(message.exit());
+}
+
+void CompilerProcess::LoseJobs() {
+  std::lock_guard lock(mutex_);
+  for (auto& [id, job] : jobs_) {
+    job->End(Failed(v1::PARENT_LOST, "the compiler's process died"));
+  }
+}
+
+bool CompilerProcess::Send(const v1::ToForkServer& message, int fd) {
+  std::string bytes = message.SerializeAsString();
+  iovec data = {bytes.data(), bytes.size()};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr header = {};
+  header.msg_iov = &data;
+  header.msg_iovlen = 1;
+  if (fd >= 0) {
+    header.msg_control = control;
+    header.msg_controllen = sizeof(control);
+    cmsghdr* rights = CMSG_FIRSTHDR(&header);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(rights), &fd, sizeof(fd));
+  }
+  // With the mutex held, so that the socket is not closed meanwhile.
+  for (;;) {
+    if (sendmsg(socket_, &header, MSG_NOSIGNAL) >= 0) return true;
+    if (errno != EINTR) return false;
+  }
+}
+
+v1::JobExit CompilerProcess::Run(
+    const JobRequest& request, JobHandle* handle,
+    const std::function<void(const v1::JobEvent&)>& on_event) {
+  v1::ToForkServer message;
+  v1::StartJob* start = message.mutable_start();
+  start->mutable_arguments()->Assign(request.arguments.begin(),
+                                     request.arguments.end());
+  start->set_directory(request.folder);
+  *start->mutable_limits() = request.limits;
+
+  int pipe_fds[2];
+  if (pipe2(pipe_fds, O_CLOEXEC | O_NONBLOCK) != 0) {
+    return Failed(v1::START_FAILED, std::strerror(errno));
+  }
+  // The job's end blocks: it waits for a slow reader.
+  fcntl(pipe_fds[1], F_SETFL, 0);
+  auto job = std::make_shared<Job>();
+  int64_t id = 0;
+  {
+    std::unique_lock lock(mutex_);
+    if (!WaitUp(lock)) {
+      job->End(Failed(v1::PARENT_LOST, "the compiler's process is down"));
+    } else {
+      id = next_job_++;
+      message.set_job(id);
+      jobs_[id] = job;
+      if (!Send(message, pipe_fds[1])) {
+        job->End(Failed(v1::START_FAILED, std::strerror(errno)));
+      }
+    }
+  }
+  close(pipe_fds[1]);
+  {
+    std::lock_guard lock(handle->mutex_);
+    handle->kill_ = [this, id] {
+      v1::ToForkServer kill;
+      kill.set_job(id);
+      kill.mutable_kill();
+      std::lock_guard inner(mutex_);
+      if (socket_ >= 0 && jobs_.count(id) != 0) (void)Send(kill, -1);
+    };
+    if (handle->killed_) handle->kill_();
+  }
+  JobEventParser parser;
+  bool open = true;
+  for (bool ended = false; !ended;) {
+    pollfd fds[] = {{job->exited, POLLIN, 0},
+                    {open ? pipe_fds[0] : -1, POLLIN, 0}};
+    if (poll(fds, 2, -1) < 0) continue;
+    ended = fds[0].revents != 0;
+    if (open && (ended || fds[1].revents != 0)) {
+      open = DrainPipe(pipe_fds[0], &parser, on_event);
+    }
+  }
+  close(pipe_fds[0]);
+  {
+    std::lock_guard lock(handle->mutex_);
+    handle->kill_ = nullptr;
+  }
+  std::lock_guard lock(mutex_);
+  jobs_.erase(id);
+  return *job->exit;
+}
+
+}  // namespace fold

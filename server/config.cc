@@ -1,0 +1,219 @@
+#include "server/config.h"
+
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "compiler/api/flags.h"
+#include "compiler/api/nearest_name.h"
+#include "nlohmann/json.hpp"
+
+namespace fold {
+namespace {
+
+constexpr int64_t kMany = int64_t{1} << 50;
+
+struct TextField {
+  std::string Config::*field;
+};
+struct NumberField {
+  int64_t Config::*field;
+  int64_t lowest;
+  int64_t highest;
+};
+
+struct Row {
+  std::string_view name;  // key of the file; the flag has '-' for '_'
+  std::string_view value;
+  std::string_view help;
+  std::variant<TextField, NumberField> field;
+};
+
+const Row kRows[] = {
+    {"listen", "ADDRESS:PORT", "where gRPC listens; port 0: a free one",
+     TextField{&Config::listen}},
+    {"http", "ADDRESS:PORT", "where HTTP listens; empty: nowhere",
+     TextField{&Config::http}},
+    {"data", "FOLDER", "cache and running jobs", TextField{&Config::data}},
+    {"workers", "N", "compiles at the same time",
+     NumberField{&Config::workers, 1, 1024}},
+    {"queue_length", "N", "compiles that wait; more are refused",
+     NumberField{&Config::queue_length, 0, 1 << 20}},
+    {"compiler_path", "FILE", "the compiler (default: foldc beside foldd)",
+     TextField{&Config::compiler_path}},
+    {"targets_folder", "FOLDER", "more targets, *.textproto",
+     TextField{&Config::targets_folder}},
+    {"cache_bytes", "BYTES", "cache on disk",
+     NumberField{&Config::cache_bytes, 1 << 16, kMany}},
+    {"memory_cache_bytes", "BYTES", "cache in memory",
+     NumberField{&Config::memory_cache_bytes, 0, kMany}},
+    {"min_free_bytes", "BYTES", "free disk below which foldd is not ready",
+     NumberField{&Config::min_free_bytes, 0, kMany}},
+    {"max_message_bytes", "BYTES", "one request",
+     NumberField{&Config::max_message_bytes, 1 << 16, 2147483647}},
+    {"inflight_bytes", "BYTES", "all requests at one time",
+     NumberField{&Config::inflight_bytes, 1 << 16, kMany}},
+    {"job_memory_bytes", "BYTES", "address space of a compile",
+     NumberField{&Config::job_memory_bytes, 1 << 26, kMany}},
+    {"job_cpu_seconds", "SECONDS", "processor time of a compile",
+     NumberField{&Config::job_cpu_seconds, 1, 1 << 20}},
+    {"job_wall_seconds", "SECONDS", "wall time of a compile",
+     NumberField{&Config::job_wall_seconds, 1, 1 << 20}},
+    {"job_file_bytes", "BYTES", "one file that a compile writes",
+     NumberField{&Config::job_file_bytes, 1 << 16, kMany}},
+    {"job_open_files", "N", "descriptors of a compile",
+     NumberField{&Config::job_open_files, 16, 1 << 16}},
+    {"drain_seconds", "SECONDS", "for running compiles when stopped",
+     NumberField{&Config::drain_seconds, 0, 1 << 20}},
+    {"salt", "TEXT", "parts this generation of results from others",
+     TextField{&Config::salt}},
+    {"log_level", "LEVEL", "debug, info, warn or error",
+     TextField{&Config::log_level}},
+};
+
+std::string SetNumber(const NumberField& field, int64_t value,
+                      Config* config) {
+  if (value < field.lowest || value > field.highest) {
+    return std::to_string(value) + " is not from " +
+           std::to_string(field.lowest) + " to " +
+           std::to_string(field.highest);
+  }
+  config->*field.field = value;
+  return "";
+}
+
+std::string CheckWhole(const Config& config) {
+  static constexpr std::string_view kLevels[] = {"debug", "info", "warn",
+                                                 "error"};
+  for (std::string_view level : kLevels) {
+    if (level == config.log_level) return "";
+  }
+  return "log_level: '" + config.log_level +
+         "' is none of debug, info, warn, error";
+}
+
+std::vector<Flag> FlagTable(Config* config, std::string* config_path,
+                            bool* help) {
+  std::vector<Flag> flags;
+  for (const Row& row : kRows) {
+    std::string name = "--" + std::string(row.name);
+    for (char& c : name) c = c == '_' ? '-' : c;
+    Flag flag = {name, std::string(row.value), std::string(row.help), nullptr};
+    if (const auto* text = std::get_if<TextField>(&row.field)) {
+      flag.set = [=](std::string_view value) {
+        config->*text->field = std::string(value);
+        return std::string();
+      };
+    } else {
+      const auto& number = std::get<NumberField>(row.field);
+      flag.set = SetInteger(&(config->*number.field), number.lowest,
+                            number.highest);
+    }
+    flags.push_back(std::move(flag));
+  }
+  flags.push_back({"--config", "FILE", "a JSON file with these fields",
+                   SetText(config_path)});
+  flags.push_back({"--help", "", "print this", SetSwitch(help)});
+  return flags;
+}
+
+std::string SetFromJson(const Row& row, const nlohmann::json& value,
+                        Config* config) {
+  std::string name(row.name);
+  if (const auto* text = std::get_if<TextField>(&row.field)) {
+    if (!value.is_string()) return name + ": must be a string";
+    config->*text->field = value.get<std::string>();
+    return "";
+  }
+  if (!value.is_number_integer()) return name + ": must be a whole number";
+  if (value.is_number_unsigned() &&
+      value.get<uint64_t>() > static_cast<uint64_t>(kMany)) {
+    return name + ": is too large";
+  }
+  std::string error = SetNumber(std::get<NumberField>(row.field),
+                                value.get<int64_t>(), config);
+  return error.empty() ? "" : name + ": " + error;
+}
+
+}  // namespace
+
+int64_t Config::DefaultWorkers() {
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+std::string ParseConfigJson(std::string_view text, Config* config) {
+  auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false,
+                                    /*ignore_comments=*/true);
+  if (json.is_discarded()) return "is not valid JSON";
+  if (!json.is_object()) return "must be one JSON object";
+  std::vector<std::string_view> names;
+  for (const Row& row : kRows) names.push_back(row.name);
+  for (const auto& [key, value] : json.items()) {
+    const Row* found = nullptr;
+    for (const Row& row : kRows) {
+      if (row.name == key) found = &row;
+    }
+    if (found == nullptr) {
+      return "unknown key '" + key + "'" + DidYouMean(key, names);
+    }
+    std::string error = SetFromJson(*found, value, config);
+    if (!error.empty()) return error;
+  }
+  return CheckWhole(*config);
+}
+
+std::string ParseServerLine(std::span<const std::string> arguments,
+                            Config* config, bool* help) {
+  // Once to find the file, once more so that flags win over it.
+  std::string path;
+  Config line_only;
+  ParsedLine line =
+      ParseLine(arguments, FlagTable(&line_only, &path, help));
+  if (!line.error.empty()) return line.error;
+  if (!line.positional.empty()) {
+    return "what is '" + line.positional[0] + "'?";
+  }
+  if (!path.empty()) {
+    std::ifstream file(path);
+    if (!file) return "cannot open '" + path + "'";
+    std::stringstream text;
+    text << file.rdbuf();
+    std::string error = ParseConfigJson(text.str(), config);
+    if (!error.empty()) return path + ": " + error;
+  }
+  (void)ParseLine(arguments, FlagTable(config, &path, help));
+  return CheckWhole(*config);
+}
+
+std::string ConfigJson(const Config& config) {
+  nlohmann::ordered_json json;
+  for (const Row& row : kRows) {
+    if (const auto* text = std::get_if<TextField>(&row.field)) {
+      json[std::string(row.name)] = config.*text->field;
+    } else {
+      json[std::string(row.name)] =
+          config.*std::get<NumberField>(row.field).field;
+    }
+  }
+  return json.dump(2) + "\n";
+}
+
+std::string ServerHelp() {
+  Config defaults;
+  std::string path;
+  bool help = false;
+  std::vector<Flag> flags = FlagTable(&defaults, &path, &help);
+  auto json = nlohmann::json::parse(ConfigJson(defaults));
+  for (size_t i = 0; i < std::size(kRows); ++i) {
+    const auto& value = json[std::string(kRows[i].name)];
+    if (value != "") flags[i].help += " [" + value.dump() + "]";
+  }
+  return "foldd: the compile server for quantized neural networks\n"
+         "usage: foldd [flags]\n" +
+         FlagHelp(flags);
+}
+
+}  // namespace fold

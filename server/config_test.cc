@@ -1,0 +1,92 @@
+#include "server/config.h"
+
+#include <fstream>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace fold {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Parse(std::vector<std::string> line, Config* config) {
+  bool help = false;
+  return ParseServerLine(line, config, &help);
+}
+
+TEST(Config, FlagsWinOverTheFileWhereverItStands) {
+  std::string path = testing::TempDir() + "config_test.json";
+  std::ofstream(path) << R"({"workers": 3, "queue_length": 7,
+                             "listen": "127.0.0.1:1"})";
+  Config config;
+  ASSERT_EQ(Parse({"--workers", "5", "--config", path}, &config), "");
+  EXPECT_EQ(config.workers, 5);
+  EXPECT_EQ(config.queue_length, 7);
+  EXPECT_EQ(config.listen, "127.0.0.1:1");
+  EXPECT_EQ(config.http, Config().http);
+}
+
+TEST(Config, SaysWhatIsWrong) {
+  Config config;
+  EXPECT_THAT(Parse({"--worker", "5"}, &config), HasSubstr("'--workers'"));
+  EXPECT_THAT(Parse({"--workers", "0"}, &config), HasSubstr("from 1"));
+  EXPECT_THAT(Parse({"extra"}, &config), HasSubstr("'extra'"));
+  EXPECT_THAT(Parse({"--config", "/no/such"}, &config),
+              HasSubstr("cannot open"));
+  EXPECT_THAT(Parse({"--log-level", "loud"}, &config), HasSubstr("'loud'"));
+}
+
+TEST(Config, TheFileIsChecked) {
+  const std::pair<const char*, const char*> files[] = {
+      {"{", "not valid JSON"},
+      {"[]", "one JSON object"},
+      {R"({"worker": 1})", "did you mean 'workers'"},
+      {R"({"workers": "2"})", "whole number"},
+      {R"({"workers": 0})", "from 1 to 1024"},
+      {R"({"workers": 1.5})", "whole number"},
+      {R"({"cache_bytes": 18446744073709551615})", "too large"},
+      {R"({"data": 1})", "must be a string"},
+      {R"({"log_level": "x"})", "none of"},
+  };
+  for (const auto& [text, word] : files) {
+    Config config;
+    EXPECT_THAT(ParseConfigJson(text, &config), HasSubstr(word)) << text;
+  }
+}
+
+// Changes every field through its JSON form and reads all of them back.
+TEST(Config, EveryFieldRoundTrips) {
+  Config config;
+  config.listen = "a:1";
+  config.salt = "x";
+  config.workers = 9;
+  config.job_open_files = 99;
+  Config back;
+  ASSERT_EQ(ParseConfigJson(ConfigJson(config), &back), "");
+  EXPECT_EQ(ConfigJson(back), ConfigJson(config));
+  EXPECT_EQ(back.job_open_files, 99);
+}
+
+TEST(Config, HelpNamesEveryFieldWithItsDefault) {
+  std::string help = ServerHelp();
+  EXPECT_THAT(help, HasSubstr("--listen ADDRESS:PORT"));
+  EXPECT_THAT(help, HasSubstr("127.0.0.1:50051"));
+  EXPECT_THAT(help, HasSubstr("--job-memory-bytes"));
+  EXPECT_THAT(help, HasSubstr("--config FILE"));
+}
+
+// The example for operators lists every field with its default.
+TEST(Config, TheShippedExampleIsTheDefaults) {
+  std::ifstream file("deploy/server.example.json");
+  ASSERT_TRUE(file.good());
+  std::stringstream text;
+  text << file.rdbuf();
+  Config defaults;
+  defaults.workers = 2;
+  EXPECT_EQ(text.str(), ConfigJson(defaults));
+}
+
+}  // namespace
+}  // namespace fold

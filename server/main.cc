@@ -1,0 +1,76 @@
+// foldd: reads the configuration, serves until a signal, drains, ends.
+#include <signal.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "compiler/api/error_table.h"
+#include "server/config.h"
+#include "server/server.h"
+#include "spdlog/sinks/stdout_sinks.h"
+#include "spdlog/spdlog.h"
+
+namespace {
+
+// Waits for SIGINT or SIGTERM; both must be blocked in every thread.
+int WaitForSignal() {
+  sigset_t wanted;
+  sigemptyset(&wanted);
+  sigaddset(&wanted, SIGINT);
+  sigaddset(&wanted, SIGTERM);
+  int sig = 0;
+  while (sigwait(&wanted, &sig) != 0) {
+  }
+  return sig;
+}
+
+void BlockSignals() {
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGINT);
+  sigaddset(&blocked, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+}
+
+void SetUpLog(const std::string& level) {
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>(
+          "foldd", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
+  spdlog::set_level(spdlog::level::from_str(level));
+  spdlog::flush_on(spdlog::level::info);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  fold::Config config;
+  bool help = false;
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  std::string error = fold::ParseServerLine(arguments, &config, &help);
+  if (help) {
+    std::fputs(fold::ServerHelp().c_str(), stdout);
+    return fold::kExitDone;
+  }
+  if (!error.empty()) {
+    std::fprintf(stderr, "foldd: %s\n", error.c_str());
+    return fold::kExitUsage;
+  }
+  SetUpLog(config.log_level);
+  BlockSignals();
+  auto server = fold::Server::Start(config);
+  if (!server.ok()) {
+    spdlog::error("{}", std::string(server.status().message()));
+    return fold::kExitInternal;
+  }
+  spdlog::info("serving: gRPC on port {}, HTTP on port {}",
+               (*server)->grpc_port(), (*server)->http_port());
+  int sig = WaitForSignal();
+  spdlog::info("signal {}: draining", sig);
+  bool clean = (*server)->Drain();
+  spdlog::info("{}", clean ? "all compiles ended" : "compiles were killed");
+  return fold::kExitDone;
+}

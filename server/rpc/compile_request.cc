@@ -1,0 +1,195 @@
+#include "server/rpc/compile_request.h"
+
+#include <set>
+#include <utility>
+
+#include "compiler/api/action.h"
+#include "compiler/api/convert.h"
+#include "compiler/api/sha256.h"
+
+namespace fold {
+namespace {
+
+namespace v1 = foldd::v1;
+
+// All options together, as words: they travel in one packet to the compiler.
+constexpr size_t kMaxOptionBytes = 32 << 10;
+constexpr int64_t kMaxTargetBytes = 64 << 10;
+
+class RequestReader {
+ public:
+  RequestReader(const v1::CompileRequest& request, const ServiceParts& parts)
+      : request_(request), parts_(parts) {}
+
+  std::optional<Failure> Read(CompileRequestSpec* spec) {
+    ActionInputs inputs;
+    ReadModel(&inputs, spec);
+    if (auto failure = ReadTarget(&inputs.target)) return failure;
+    CheckOptions();
+    if (!violations_.empty()) {
+      Failure failure = {"BAD_REQUEST", "the request is at fault: " +
+                                            violations_[0].field + " " +
+                                            violations_[0].message};
+      failure.violations = std::move(violations_);
+      return failure;
+    }
+    if (!request_.compiler_id().empty() &&
+        request_.compiler_id() != parts_.compiler_id) {
+      return Failure{"UNKNOWN_COMPILER",
+                     "this server has the compiler " + parts_.compiler_id,
+                     {{"compiler_id", parts_.compiler_id}}};
+    }
+    inputs.options = request_.options();
+    inputs.compiler_id = parts_.compiler_id;
+    inputs.timeout_seconds = parts_.config->job_wall_seconds;
+    inputs.salt = parts_.config->salt;
+    if (!request_.encodings().empty()) {
+      inputs.encodings = DigestOf(request_.encodings());
+      spec->job.encodings =
+          std::make_shared<const std::string>(request_.encodings());
+    }
+    spec->job.action = BuildAction(inputs);
+    spec->fresh = request_.skip_cache_lookup();
+    spec->manifest.set_model_digest(inputs.model.hash());
+    spec->manifest.set_target(inputs.target.name());
+    *spec->manifest.mutable_compatible() = inputs.target.compatible();
+    spec->manifest.set_compiler_id(parts_.compiler_id);
+    return std::nullopt;
+  }
+
+ private:
+  void Bad(std::string field, std::string message) {
+    violations_.push_back({std::move(field), std::move(message)});
+  }
+
+  void ReadModel(ActionInputs* inputs, CompileRequestSpec* spec) {
+    switch (request_.model_source_case()) {
+      case v1::CompileRequest::kModel:
+        if (request_.model().empty()) Bad("model", "is empty");
+        inputs->model = DigestOf(request_.model());
+        spec->job.model = std::make_shared<const std::string>(request_.model());
+        break;
+      case v1::CompileRequest::kModelDigest:
+        inputs->model = request_.model_digest();
+        if (!IsSha256Hex(inputs->model.hash())) {
+          Bad("model_digest.hash", "must be 64 lower-case hexadecimal digits");
+        }
+        if (inputs->model.size_bytes() <= 0) {
+          Bad("model_digest.size_bytes", "must be above 0");
+        }
+        break;
+      case v1::CompileRequest::MODEL_SOURCE_NOT_SET:
+        Bad("model", "give model or model_digest");
+    }
+  }
+
+  std::optional<Failure> ReadTarget(v1::TargetDescriptor* target) {
+    switch (request_.target_source_case()) {
+      case v1::CompileRequest::kTargetName: {
+        const auto* found = parts_.targets->Find(request_.target_name());
+        if (found == nullptr) {
+          return Failure{"UNKNOWN_TARGET",
+                         parts_.targets->Unknown(request_.target_name()),
+                         {{"target", request_.target_name()}}};
+        }
+        *target = *found;
+        return std::nullopt;
+      }
+      case v1::CompileRequest::kTarget:
+        return ReadOwnTarget(target);
+      case v1::CompileRequest::TARGET_SOURCE_NOT_SET:
+        Bad("target_name", "give target_name or target");
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Failure> ReadOwnTarget(v1::TargetDescriptor* target) {
+    if (static_cast<int64_t>(request_.target().ByteSizeLong()) >
+        kMaxTargetBytes) {
+      Bad("target", "is larger than 65536 bytes");
+      return std::nullopt;
+    }
+    TargetDescriptor plain = FromProto(request_.target());
+    Failure failure = {"BAD_TARGET", ""};
+    for (const TargetProblem& problem : CheckTarget(plain)) {
+      failure.violations.push_back({"target." + problem.field,
+                                    problem.message});
+    }
+    if (!failure.violations.empty()) {
+      failure.message = "the target is at fault: " +
+                        failure.violations[0].field + " " +
+                        failure.violations[0].message;
+      return failure;
+    }
+    // Through the struct: fields that this build does not know have no place
+    // in the key.
+    *target = ToProto(plain);
+    return std::nullopt;
+  }
+
+  // A name that becomes a word of the command line.
+  void CheckWord(const std::string& field, const std::string& word) {
+    option_bytes_ += word.size() + 24;
+    if (word.empty()) Bad(field, "is empty");
+    if (word.find('\0') != std::string::npos) Bad(field, "has a zero byte");
+  }
+
+  void CheckShapes() {
+    std::set<std::string> names;
+    for (int i = 0; i < request_.options().shapes_size(); ++i) {
+      const v1::InputShape& shape = request_.options().shapes(i);
+      std::string field = "options.shapes[" + std::to_string(i) + "]";
+      CheckWord(field + ".name", shape.name());
+      option_bytes_ += 20 * shape.dimensions_size();
+      if (!names.insert(shape.name()).second) Bad(field, "repeats an input");
+      for (int64_t size : shape.dimensions()) {
+        if (size < 0) {
+          Bad(field + ".dimensions", "must not be negative");
+          break;
+        }
+      }
+    }
+  }
+
+  void CheckOptions() {
+    const v1::CompileOptions& options = request_.options();
+    CheckShapes();
+    if (!v1::BoundaryIo_IsValid(options.io())) Bad("options.io", "is unknown");
+    if (!v1::VerifyMode_IsValid(options.verify())) {
+      Bad("options.verify", "is unknown");
+    }
+    for (int value : options.require()) {
+      if (!v1::Requirement_IsValid(value) ||
+          value == v1::REQUIREMENT_UNSPECIFIED) {
+        Bad("options.require", "has an unknown requirement");
+      }
+    }
+    for (const std::string& pass : options.dump_after()) {
+      CheckWord("options.dump_after", pass);
+    }
+    for (const std::string& pass : options.passes()) {
+      CheckWord("options.passes", pass);
+      if (pass.find(',') != std::string::npos) {
+        Bad("options.passes", "has a comma in a name");
+      }
+    }
+    if (option_bytes_ > kMaxOptionBytes) {
+      Bad("options", "are larger than 32768 bytes");
+    }
+  }
+
+  const v1::CompileRequest& request_;
+  const ServiceParts& parts_;
+  size_t option_bytes_ = 0;
+  std::vector<FieldViolation> violations_;
+};
+
+}  // namespace
+
+std::optional<Failure> ReadCompileRequest(const v1::CompileRequest& request,
+                                          const ServiceParts& parts,
+                                          CompileRequestSpec* spec) {
+  return RequestReader(request, parts).Read(spec);
+}
+
+}  // namespace fold

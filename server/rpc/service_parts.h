@@ -1,0 +1,31 @@
+// What the RPCs stand on; server/server.cc owns all of it.
+#ifndef FOLD_SERVER_RPC_SERVICE_PARTS_H_
+#define FOLD_SERVER_RPC_SERVICE_PARTS_H_
+
+#include <string>
+
+#include "server/byte_budget.h"
+#include "server/config.h"
+#include "server/metrics.h"
+#include "server/result_cache.h"
+#include "server/scheduler.h"
+#include "server/target_catalog.h"
+#include "server/worker_pool.h"
+
+namespace fold {
+
+struct ServiceParts {
+  const Config* config = nullptr;
+  const TargetCatalog* targets = nullptr;
+  std::string compiler_id;
+  Metrics* metrics = nullptr;
+  ResultCache* cache = nullptr;
+  Scheduler* scheduler = nullptr;
+  ByteBudget* budget = nullptr;
+  // For what an RPC must not do in gRPC's own threads: hashing and reading.
+  WorkerPool* lookups = nullptr;
+};
+
+}  // namespace fold
+
+#endif  // FOLD_SERVER_RPC_SERVICE_PARTS_H_

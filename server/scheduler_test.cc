@@ -1,0 +1,251 @@
+#include "server/scheduler.h"
+
+#include <condition_variable>
+#include <deque>
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "server/cache/memory_store.h"
+
+namespace fold {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using std::chrono::milliseconds;
+namespace v1 = foldd::v1;
+
+class Waiter : public CompileWaiter {
+ public:
+  void OnJobEvent(const v1::JobEvent& event) override {
+    std::lock_guard lock(mutex_);
+    events.push_back(event);
+    changed_.notify_all();
+  }
+  void OnOutcome(std::shared_ptr<const CompileOutcome> outcome) override {
+    std::lock_guard lock(mutex_);
+    outcome_ = std::move(outcome);
+    changed_.notify_all();
+  }
+  std::shared_ptr<const CompileOutcome> Wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::seconds(30),
+                      [this] { return outcome_ != nullptr; });
+    return outcome_;
+  }
+  void WaitRunning() {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::seconds(30), [this] {
+      return !events.empty() &&
+             events.back().progress().state() == v1::Progress::RUNNING;
+    });
+  }
+  std::string Reason() {
+    auto outcome = Wait();
+    if (outcome == nullptr) return "(none)";
+    return outcome->failure ? outcome->failure->reason : "DONE";
+  }
+  bool heard() {
+    std::lock_guard lock(mutex_);
+    return outcome_ != nullptr;
+  }
+  std::vector<v1::JobEvent> events;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::shared_ptr<const CompileOutcome> outcome_;
+};
+
+class SchedulerTest : public testing::Test {
+ protected:
+  void SetUp() override { Make(2, 8); }
+
+  void Make(int64_t workers, int64_t queue) {
+    scheduler_.reset();
+    std::string folder = testing::TempDir() + "scheduler_XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    auto started = CompilerProcess::Start(FAKE_COMPILER, [] {});
+    ASSERT_TRUE(started.ok()) << started.status();
+    process_ = std::move(*started);
+    v1::JobLimits limits;
+    limits.set_memory_bytes(int64_t{4} << 30);
+    limits.set_cpu_seconds(60);
+    limits.set_wall_milliseconds(60'000);
+    limits.set_file_bytes(1 << 24);
+    limits.set_open_files(64);
+    runner_ = std::make_unique<JobRunner>(folder, limits, process_.get());
+    metrics_ = std::make_unique<Metrics>();
+    scheduler_ = std::make_unique<Scheduler>(workers, queue, runner_.get(),
+                                             &cache_, metrics_.get());
+  }
+
+  CompileRequestSpec Spec(const std::string& script) {
+    ActionInputs inputs;
+    inputs.model = DigestOf(script);
+    inputs.target.set_name("t");
+    CompileRequestSpec spec;
+    spec.job.action = BuildAction(inputs);
+    spec.job.model = std::make_shared<const std::string>(script);
+    spec.manifest.set_model_digest(inputs.model.hash());
+    spec.manifest.add_compatible("board");
+    return spec;
+  }
+
+  Scheduler::Ticket Join(const std::string& script, Waiter* waiter) {
+    Scheduler::Ticket ticket;
+    auto failure = scheduler_->Join(Spec(script), waiter, &ticket);
+    EXPECT_FALSE(failure.has_value());
+    return ticket;
+  }
+
+  // Compiles that ran, as the metric counts them.
+  bool RanTimes(int times) {
+    return metrics_->Text().find("foldd_compile_duration_seconds_count " +
+                                 std::to_string(times) + "\n") !=
+           std::string::npos;
+  }
+
+  MemoryStore store_{64 << 20};
+  ResultCache cache_{&store_};
+  std::unique_ptr<CompilerProcess> process_;
+  std::unique_ptr<JobRunner> runner_;
+  std::unique_ptr<Metrics> metrics_;
+  std::unique_ptr<Scheduler> scheduler_;
+};
+
+TEST_F(SchedulerTest, CompilesAndKeepsTheResult) {
+  Waiter waiter;
+  Join("progress 3\ndiagnostic float_island n", &waiter);
+  auto outcome = waiter.Wait();
+  ASSERT_NE(outcome, nullptr);
+  ASSERT_FALSE(outcome->failure.has_value()) << outcome->failure->message;
+  std::string hash = Spec("progress 3\ndiagnostic float_island n")
+                         .job.action.digest.hash();
+  EXPECT_EQ(outcome->result.report->action_digest(), hash);
+  EXPECT_FALSE(outcome->result.report->has_run());
+  EXPECT_FALSE(outcome->run.cached());
+  EXPECT_GT(outcome->run.peak_memory_bytes(), 0);
+  EXPECT_EQ(*cache_.Find(hash)->artifact, *outcome->result.artifact);
+  EXPECT_EQ(waiter.events.front().progress().state(), v1::Progress::QUEUED);
+  EXPECT_EQ(waiter.events.back().diagnostic().node(), "n");
+  EXPECT_TRUE(cache_.Resolve(
+      Spec("progress 3\ndiagnostic float_island n").manifest.model_digest(),
+      std::vector<std::string>{"board"}));
+}
+
+TEST_F(SchedulerTest, EqualActionsAreOneCompile) {
+  std::deque<Waiter> waiters(32);
+  for (Waiter& waiter : waiters) {
+    Join("sleep 300\ndiagnostic float_island n", &waiter);
+  }
+  for (Waiter& waiter : waiters) EXPECT_EQ(waiter.Reason(), "DONE");
+  EXPECT_TRUE(RanTimes(1));
+  EXPECT_EQ(waiters[0].Wait(), waiters[31].Wait());
+  // Who joined late heard the same.
+  EXPECT_EQ(waiters[31].events.back().diagnostic().node(), "n");
+  // One that looked into the cache too early does not compile again.
+  Waiter late;
+  Join("sleep 300\ndiagnostic float_island n", &late);
+  EXPECT_TRUE(late.Wait()->run.cached());
+  EXPECT_TRUE(RanTimes(1));
+  // One that insists does.
+  Waiter fresh;
+  Scheduler::Ticket ticket;
+  CompileRequestSpec spec = Spec("sleep 300\ndiagnostic float_island n");
+  spec.fresh = true;
+  ASSERT_FALSE(scheduler_->Join(spec, &fresh, &ticket).has_value());
+  EXPECT_FALSE(fresh.Wait()->run.cached());
+  EXPECT_TRUE(RanTimes(2));
+}
+
+TEST_F(SchedulerTest, TheLastWaiterToLeaveKillsTheCompile) {
+  Waiter first, second;
+  auto one = Join("sleep 60000", &first);
+  auto two = Join("sleep 60000", &second);
+  first.WaitRunning();
+  scheduler_->Leave(one, &first);
+  EXPECT_EQ(scheduler_->running(), 1);
+  scheduler_->Leave(two, &second);
+  for (int i = 0; i < 500 && scheduler_->running() > 0; ++i) {
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  EXPECT_EQ(scheduler_->running(), 0);
+  EXPECT_FALSE(first.heard());
+  EXPECT_FALSE(second.heard());
+  EXPECT_THAT(metrics_->Text(), HasSubstr("reason=\"CALL_CANCELLED\""));
+}
+
+TEST_F(SchedulerTest, WhoComesAfterTheLastLeftStartsAnew) {
+  Waiter gone, next;
+  auto ticket = Join("sleep 400", &gone);
+  gone.WaitRunning();
+  scheduler_->Leave(ticket, &gone);
+  Join("sleep 400", &next);
+  EXPECT_EQ(next.Reason(), "DONE");
+}
+
+TEST_F(SchedulerTest, ACrashIsItsCallersAloneAndIsNotKept) {
+  Waiter bad, same, good;
+  Join("sleep 200\nsignal 9", &bad);
+  Join("sleep 200\nsignal 9", &same);
+  Join("sleep 400", &good);
+  EXPECT_EQ(bad.Reason(), "COMPILER_CRASHED");
+  EXPECT_EQ(same.Reason(), "COMPILER_CRASHED");
+  EXPECT_EQ(good.Reason(), "DONE");
+  EXPECT_FALSE(cache_.Find(
+      Spec("sleep 200\nsignal 9").job.action.digest.hash()));
+}
+
+TEST_F(SchedulerTest, AFullQueueRefuses) {
+  Make(1, 1);
+  Waiter running, queued, refused, joined;
+  Join("sleep 1500", &running);
+  running.WaitRunning();
+  Join("exit 0", &queued);
+  Scheduler::Ticket ticket;
+  auto failure = scheduler_->Join(Spec("exit  0"), &refused, &ticket);
+  ASSERT_TRUE(failure.has_value());
+  EXPECT_EQ(failure->reason, "QUEUE_FULL");
+  // Joining costs no place in the queue.
+  Join("sleep 1500", &joined);
+  EXPECT_EQ(running.Reason(), "DONE");
+  EXPECT_EQ(joined.Reason(), "DONE");
+  EXPECT_EQ(queued.Reason(), "DONE");
+}
+
+TEST_F(SchedulerTest, OneThatIsLeftInTheQueueNeverRuns) {
+  Make(1, 4);
+  Waiter running, queued;
+  Join("sleep 300", &running);
+  running.WaitRunning();
+  auto ticket = Join("progress 1", &queued);
+  scheduler_->Leave(ticket, &queued);
+  EXPECT_EQ(running.Reason(), "DONE");
+  EXPECT_TRUE(scheduler_->Drain(milliseconds(10'000)));
+  EXPECT_TRUE(RanTimes(1));
+}
+
+TEST_F(SchedulerTest, DrainFinishesWhatRunsAndRefusesMore) {
+  Waiter running, more;
+  Join("sleep 300", &running);
+  running.WaitRunning();
+  EXPECT_TRUE(scheduler_->Drain(milliseconds(10'000)));
+  EXPECT_EQ(running.Reason(), "DONE");
+  Scheduler::Ticket ticket;
+  auto failure = scheduler_->Join(Spec("exit 0"), &more, &ticket);
+  ASSERT_TRUE(failure.has_value());
+  EXPECT_EQ(failure->reason, "DRAINING");
+}
+
+TEST_F(SchedulerTest, DrainKillsWhatTakesTooLong) {
+  Waiter running;
+  Join("sleep 60000", &running);
+  running.WaitRunning();
+  EXPECT_FALSE(scheduler_->Drain(milliseconds(100)));
+  EXPECT_EQ(running.Reason(), "DRAINING");
+}
+
+}  // namespace
+}  // namespace fold
