@@ -143,6 +143,10 @@ class SheetCheck {
   std::string EncodingFault(ValueId id) const {
     const std::optional<Encoding>& encoding = graph_.value(id).type.encoding;
     if (!encoding || read_.count(id) || ReadElsewhere(id)) return "";
+    // What stands for a result is read by whoever read the result.
+    for (const ResultMove& move : sheet_.results) {
+      if (move.to == id) return "";
+    }
     const ResultMove* result = FindResult(id);
     if (result) return "";  // ResultFault has compared the types
     for (const EncodingMove& move : sheet_.encodings) {
