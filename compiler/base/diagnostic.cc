@@ -1,5 +1,6 @@
 #include "compiler/base/diagnostic.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace fold {
@@ -42,7 +43,11 @@ std::string FormatDiagnostic(const Diagnostic& diagnostic) {
 
 bool Diagnostics::Add(DiagnosticCode code, std::string node,
                       std::string message) {
-  all_.push_back({code, std::move(message), std::move(node)});
+  const bool known =
+      std::any_of(all_.begin(), all_.end(), [&](const Diagnostic& d) {
+        return d.code == code && d.node == node && d.message == message;
+      });
+  if (!known) all_.push_back({code, std::move(message), std::move(node)});
   return false;
 }
 

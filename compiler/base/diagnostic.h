@@ -49,7 +49,8 @@ std::string FormatDiagnostic(const Diagnostic& diagnostic);
 // Collects diagnostics in the order in which they were found.
 class Diagnostics {
  public:
-  // Returns false, so that `return diagnostics.Error(...)` reads well.
+  // A diagnostic that says what another has said is not added again. Returns
+  // false, so that `return diagnostics.Error(...)` reads well.
   bool Add(DiagnosticCode code, std::string node, std::string message);
   const std::vector<Diagnostic>& all() const { return all_; }
   bool has_error() const;

@@ -482,8 +482,8 @@ void Builder::MakePools() {
   mean.column_class_count = 2;
   mean.requant = std::make_unique<format::RequantT>();
   mean.requant->form = format::RequantForm::REMAINDER;
-  mean.requant->multipliers = {1};
-  mean.requant->addends = {0};
+  mean.requant->multipliers = {1, 1, 1, 1};
+  mean.requant->addends = {0, 0, 0, 0};
   mean.requant->divisors = {1, 2, 2, 4};
   mean.requant->zero = static_cast<int32_t>(kA.zero);
   mean.requant->lo = 0;

@@ -7,6 +7,7 @@
 #include "compiler/lower/pool_counts.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/pool.h"
+#include "compiler/passes/pattern.h"
 
 namespace fold {
 namespace {
@@ -17,7 +18,11 @@ class IslandOp {
       : lowering_(lowering), id_(id), node_(lowering.graph.node(id)) {}
 
   bool Run() {
-    if (!lowering_.Island(id_)) return false;
+    return lowering_.Island(id_) && Compute() && ApplySteps();
+  }
+
+ private:
+  bool Compute() {
     switch (OpOf(node_)) {
       case Op::kConv:
         return Conv();
@@ -53,7 +58,6 @@ class IslandOp {
     }
   }
 
- private:
   bool Unsupported(const std::string& why) {
     return lowering_.Error(DiagnosticCode::unsupported_operator, id_, why);
   }
@@ -74,10 +78,118 @@ class IslandOp {
     return op;
   }
   format_::OpT& Make(format_::Opcode opcode, std::vector<int> inputs) {
+    return MakeInto(opcode, std::move(inputs), AddResult());
+  }
+
+  // The node's result, or what its steps begin with.
+  int AddResult() {
     const ValueId result = node_.results[0];
-    const int output = lowering_.AddValue(
-        result, IdentityPerm(lowering_.type(result).shape.size()));
-    return MakeInto(opcode, std::move(inputs), output);
+    const Shape& shape = lowering_.type(result).shape;
+    if (node_.steps.empty()) {
+      return lowering_.AddValue(result, IdentityPerm(shape.size()));
+    }
+    unfinished_ = lowering_.AddTensor(Name() + "/before_steps",
+                                      format_::ElementType::F64, shape);
+    return unfinished_;
+  }
+
+  const std::string& Name() const {
+    return lowering_.graph.value(node_.results[0]).name;
+  }
+
+  // A constant along the channels, for each channel the number `of(channel)`.
+  template <typename NumberOf>
+  int ChannelConstant(const std::string& name, NumberOf of) {
+    const Shape& shape = lowering_.type(node_.results[0]).shape;
+    const int64_t axis = ChannelAxis(node_, shape);
+    Shape along(shape.size(), 1);
+    if (!shape.empty()) along[axis] = shape[axis];
+    std::vector<double> values(ElementCount(along));
+    for (size_t c = 0; c < values.size(); ++c) {
+      values[c] = of(static_cast<int64_t>(c));
+    }
+    return lowering_.AddConstantOf(name, format_::ElementType::F64, along,
+                                   values);
+  }
+
+  double Number(ValueId id, int64_t channel) const {
+    const Tensor& tensor = *lowering_.graph.value(id).constant;
+    return tensor.real(tensor.size() == 1 ? 0 : channel);
+  }
+
+  // from `kind` constant, into a new tensor.
+  int Combine(format_::BinaryKind kind, int from, int constant,
+              const std::string& name) {
+    const Shape& shape = lowering_.type(node_.results[0]).shape;
+    const int to =
+        lowering_.AddTensor(name, format_::ElementType::F64, shape);
+    format_::F64BinaryParametersT p;
+    p.kind = kind;
+    MakeInto(format_::Opcode::F64_BINARY, {from, constant}, to)
+        .parameters.Set(std::move(p));
+    return to;
+  }
+
+  // (x - mean) * (scale / sqrt(variance + epsilon)) + bias, per channel.
+  int Normalize(int from, const std::vector<ValueId>& p, double epsilon,
+                const std::string& name) {
+    const auto factor = [&](int64_t c) {
+      return Number(p[0], c) / std::sqrt(Number(p[3], c) + epsilon);
+    };
+    const auto mean = [&](int64_t c) { return Number(p[2], c); };
+    const auto bias = [&](int64_t c) { return Number(p[1], c); };
+    const int centred =
+        Combine(format_::BinaryKind::SUB, from,
+                ChannelConstant(name + "/mean", mean), name + "/centred");
+    const int scaled =
+        Combine(format_::BinaryKind::MUL, centred,
+                ChannelConstant(name + "/factor", factor), name + "/scaled");
+    return Combine(format_::BinaryKind::ADD, scaled,
+                   ChannelConstant(name + "/bias", bias), name);
+  }
+
+  int ApplyStep(const Step& step, int from, const std::string& name) {
+    if (step.kind == Step::Kind::kBatchNorm) {
+      std::vector<ValueId> parameters;
+      for (uint32_t at : step.operands) {
+        parameters.push_back(node_.operands[at]);
+      }
+      return Normalize(from, parameters, step.epsilon, name);
+    }
+    if (step.kind == Step::Kind::kClip) {
+      const Shape& shape = lowering_.type(node_.results[0]).shape;
+      const int to =
+          lowering_.AddTensor(name, format_::ElementType::F64, shape);
+      format_::F64UnaryParametersT p;
+      p.kind = format_::UnaryKind::CLIP;
+      p.alpha = step.low;
+      p.beta = step.high;
+      MakeInto(format_::Opcode::F64_UNARY, {from}, to)
+          .parameters.Set(std::move(p));
+      return to;
+    }
+    const ValueId id = node_.operands[step.operands[0]];
+    const auto number = [&](int64_t c) { return Number(id, c); };
+    const format_::BinaryKind kind =
+        step.kind == Step::Kind::kMultiply ? format_::BinaryKind::MUL
+        : step.kind == Step::Kind::kDivide ? format_::BinaryKind::DIV
+                                           : format_::BinaryKind::ADD;
+    return Combine(kind, from, ChannelConstant(name + "/constant", number),
+                   name);
+  }
+
+  bool ApplySteps() {
+    if (unfinished_ < 0) return true;
+    int value = unfinished_;
+    for (size_t i = 0; i < node_.steps.size(); ++i) {
+      const bool last = i + 1 == node_.steps.size();
+      value = ApplyStep(node_.steps[i], value,
+                        last ? Name() : Name() + "/step" + std::to_string(i));
+    }
+    const ValueId result = node_.results[0];
+    lowering_.Hold(result, value,
+                   IdentityPerm(lowering_.type(result).shape.size()));
+    return true;
   }
 
   bool Binary(format_::BinaryKind kind, int a, int b) {
@@ -218,53 +330,27 @@ class IslandOp {
     return true;
   }
 
-  // (x - mean) * (scale / sqrt(variance + epsilon)) + bias, per channel.
   bool BatchNorm() {
-    const ValueId result = node_.results[0];
-    const Shape& shape = lowering_.type(result).shape;
-    const double epsilon = node_.attribute<double>("epsilon", 1e-5);
-    std::vector<double> mean, factor, bias;
-    for (int i = 1; i < 5; ++i) {
-      if (!lowering_.graph.IsConstant(node_.operands[i])) {
+    const std::vector<ValueId> parameters(node_.operands.begin() + 1,
+                                          node_.operands.end());
+    for (ValueId id : parameters) {
+      if (!lowering_.graph.IsConstant(id)) {
         return Unsupported("its parameters are not constant");
       }
     }
-    const auto parameter = [&](int i, int64_t c) {
-      return lowering_.graph.value(node_.operands[i]).constant->real(c);
-    };
-    const int64_t channels = shape.size() > 1 ? shape[1] : 1;
-    for (int64_t c = 0; c < channels; ++c) {
-      factor.push_back(parameter(1, c) / std::sqrt(parameter(4, c) + epsilon));
-      bias.push_back(parameter(2, c));
-      mean.push_back(parameter(3, c));
-    }
-    Shape along(shape.size(), 1);
-    if (shape.size() > 1) along[1] = channels;
-    const std::string& name = lowering_.graph.value(result).name;
-    const auto step = [&](format_::BinaryKind kind, int from,
-                          const std::vector<double>& values,
-                          const std::string& suffix) {
-      const int constant =
-          lowering_.AddConstantOf(name + suffix + "/constant",
-                                  format_::ElementType::F64, along, values);
-      const int to = lowering_.AddTensor(name + suffix,
-                                         format_::ElementType::F64, shape);
-      format_::F64BinaryParametersT p;
-      p.kind = kind;
-      MakeInto(format_::Opcode::F64_BINARY, {from, constant}, to)
-          .parameters.Set(std::move(p));
-      return to;
-    };
-    int value = step(format_::BinaryKind::SUB, Input(0), mean, "/centred");
-    value = step(format_::BinaryKind::MUL, value, factor, "/scaled");
-    value = step(format_::BinaryKind::ADD, value, bias, "");
-    lowering_.Hold(result, value, IdentityPerm(shape.size()));
+    const ValueId result = node_.results[0];
+    const int value =
+        Normalize(Input(0), parameters,
+                  node_.attribute<double>("epsilon", 1e-5), Name());
+    lowering_.Hold(result, value,
+                   IdentityPerm(lowering_.type(result).shape.size()));
     return true;
   }
 
   Lowering& lowering_;
   NodeId id_;
   const Node& node_;
+  int unfinished_ = -1;  // the result before the steps
 };
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "compiler/lower/lower.h"
 
+#include <algorithm>
+#include <set>
+
 #include "compiler/lower/lowering.h"
 #include "compiler/ops/ops.h"
 #include "compiler/passes/pattern.h"
@@ -104,13 +107,20 @@ void AddTaps(Lowering& lowering) {
 bool Lower(const Graph& graph, const TargetDescriptor& target,
            const LowerOptions& options, Program* program, Diagnostics* sink) {
   Lowering lowering(graph, target, options, program, sink);
-  bool good = LowerInputs(lowering);
-  if (!good) return false;
+  if (!LowerInputs(lowering)) return false;
+  // All faults are reported; what follows from one of them is not a fault.
+  std::set<ValueId> lost;
   for (NodeId id : graph.order()) {
-    good = LowerNode(lowering, id);
-    if (!good) return false;
+    const Node& node = graph.node(id);
+    const bool cut =
+        std::any_of(node.operands.begin(), node.operands.end(),
+                    [&](ValueId v) { return lost.count(v) > 0; });
+    if (cut || !LowerNode(lowering, id)) {
+      lost.insert(node.results.begin(), node.results.end());
+    }
   }
-  if (!LowerOutputs(lowering) || sink->has_error()) return false;
+  if (sink->has_error() || !LowerOutputs(lowering)) return false;
+  if (sink->has_error()) return false;
   if (options.taps) AddTaps(lowering);
   program->artifact.format_version = 1;
   program->artifact.target = target.name;

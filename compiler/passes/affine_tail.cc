@@ -100,7 +100,9 @@ class Absorption {
   // Steps' constants come after the operands that the op itself may have.
   void ReserveOperands() {
     const Op op = OpOf(head_);
-    const size_t own = op == Op::kConv || op == Op::kGemm ? 3 : 2;
+    const size_t own = op == Op::kConv || op == Op::kGemm ? 3
+                       : op == Op::kRequantize            ? 1
+                                                          : 2;
     while (head_.operands.size() < own) head_.operands.emplace_back();
   }
 
@@ -176,6 +178,56 @@ bool ConstantFrom(const Graph& graph, const Node& node, size_t first) {
   return true;
 }
 
+// The node that a chain of steps ending in `id` starts at, null for an input.
+const Node* HeadOf(const Graph& graph, ValueId id) {
+  for (;;) {
+    const Node* node = ProducerOf(graph, id);
+    if (!node || !node->steps.empty()) return node;
+    switch (OpOf(*node)) {
+      case Op::kRelu:
+      case Op::kClip:
+      case Op::kBatchNormalization:
+        break;
+      case Op::kAdd:
+      case Op::kSub:
+      case Op::kMul:
+      case Op::kDiv:
+        if (graph.IsConstant(node->operands[0]) ==
+            graph.IsConstant(node->operands[1])) {
+          return node;
+        }
+        break;
+      default:
+        return node;
+    }
+    id = TailInput(graph, *node);
+  }
+}
+
+// The constants of `node` are one number, or one a channel where the op that
+// the steps go to has channels.
+bool ConstantsFit(const Graph& graph, const Node& node, ValueId input) {
+  const Node* head = HeadOf(graph, input);
+  const Shape& shape = graph.value(input).type.shape;
+  if (graph.value(node.results[0]).type.shape != shape) return false;
+  const Op op = head ? OpOf(*head) : Op::kDequantizeLinear;
+  const bool channels = op == Op::kConv || op == Op::kGemm ||
+                        op == Op::kMatMul || op == Op::kRequantize ||
+                        op == Op::kDequantizeLinear;
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t axis = op == Op::kGemm || op == Op::kMatMul ? rank - 1
+                       : rank > 1                           ? 1
+                                                            : 0;
+  const bool batch_norm = OpOf(node) == Op::kBatchNormalization;
+  if (batch_norm) return channels && rank > 1 && axis == 1;
+  for (ValueId id : node.operands) {
+    if (!graph.IsConstant(id)) continue;
+    const auto values = AsChannelVector(*graph.value(id).constant, shape, axis);
+    if (!values || (values->size() > 1 && !channels)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 ValueId TailInput(const Graph& graph, const Node& node) {
@@ -193,14 +245,20 @@ Tail TailKind(const Graph& graph, const Node& node) {
     case Op::kClip:
       return ConstantFrom(graph, node, 1) ? Tail::kActivation : Tail::kNone;
     case Op::kBatchNormalization:
-      return ConstantFrom(graph, node, 1) ? Tail::kBatchNorm : Tail::kNone;
+      return ConstantFrom(graph, node, 1) && ConstantsFit(graph, node, input)
+                 ? Tail::kBatchNorm
+                 : Tail::kNone;
     case Op::kDiv:  // c / x is no scale of x
-      return graph.IsConstant(node.operands[1]) ? Tail::kScale : Tail::kNone;
+      return graph.IsConstant(node.operands[1]) &&
+                     ConstantsFit(graph, node, input)
+                 ? Tail::kScale
+                 : Tail::kNone;
     case Op::kMul:
     case Op::kAdd:
     case Op::kSub:
       return graph.IsConstant(node.operands[0]) !=
-                     graph.IsConstant(node.operands[1])
+                         graph.IsConstant(node.operands[1]) &&
+                     ConstantsFit(graph, node, input)
                  ? Tail::kScale
                  : Tail::kNone;
     default:

@@ -14,7 +14,8 @@ namespace fold {
 enum class Tail { kNone, kScale, kBatchNorm, kActivation };
 
 // What kind of tail `node` is: its one data operand is real, the others are
-// constant and vary along the channel axis of `head` at the most.
+// constant and vary along the channels of the op that it would go to at the
+// most.
 Tail TailKind(const Graph& graph, const Node& node);
 
 // The data operand of a tail node.

@@ -183,6 +183,38 @@ bool FoldTail(Rewriter& rewriter, NodeId id) {
   return rewrite.Apply(result);
 }
 
+// A Concat of values with different quantizations, quantized again: each value
+// is requantized on its way in. Returns false if it is not one.
+bool FoldConcat(Rewriter& rewriter, NodeId id) {
+  const Graph& graph = rewriter.graph();
+  const Node node = graph.node(id);
+  for (ValueId operand : node.operands) {
+    if (!InputFault(graph, operand).empty()) return false;
+  }
+  if (!graph.HasSingleUse(node.results[0])) return false;
+  const NodeId user = graph.UsersOf(node.results[0]).front();
+  const Node quantize = graph.node(user);
+  if (OpOf(quantize) != Op::kQuantizeLinear) return false;
+  IntegerRewrite rewrite(rewriter, id, kRule);
+  Node concat = node;
+  for (ValueId& operand : concat.operands) {
+    const auto codes = rewrite.Codes(operand);
+    if (!codes) {
+      rewriter.Refuse(kRule, id, "an operand is read with two quantizations");
+      return false;
+    }
+    operand = *codes;
+  }
+  const ValueId result = LikeResult(rewriter, quantize);
+  rewrite.AlsoRemove(user);
+  for (size_t i = 1; i < quantize.operands.size(); ++i) {
+    SayAbsorbed(rewrite.sheet(), graph, quantize.operands[i], result);
+  }
+  concat.results = {result};
+  rewrite.Add(concat);
+  return rewrite.ApplyFor(quantize.results[0], result);
+}
+
 bool BehindDequantize(const Graph& graph, ValueId id) {
   return ProducerOf(graph, id, Op::kDequantizeLinear) != nullptr;
 }
@@ -217,6 +249,7 @@ bool FoldNode(Rewriter& rewriter, NodeId id) {
       if (CanSinkDequantize(graph, node)) {
         return SinkDequantize(rewriter, id, kRule);
       }
+      if (op == Op::kConcat) return FoldConcat(rewriter, id);
   }
   return TailKind(graph, node) != Tail::kNone &&
          BehindDequantize(graph, TailInput(graph, node)) &&

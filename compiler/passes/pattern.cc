@@ -63,9 +63,15 @@ int64_t ChannelAxis(const Node& node, const Shape& result) {
 std::optional<std::vector<double>> AsChannelVector(const Tensor& constant,
                                                    const Shape& shape,
                                                    int64_t axis) {
-  if (constant.size() == 1) return std::vector<double>{constant.real(0)};
   const size_t rank = shape.size();
-  if (constant.shape.size() > rank) return std::nullopt;
+  if (constant.size() == 0 || constant.shape.size() > rank) {
+    return std::nullopt;
+  }
+  bool uniform = true;
+  for (int64_t i = 1; i < constant.size() && uniform; ++i) {
+    uniform = constant.real(i) == constant.real(0);
+  }
+  if (uniform) return std::vector<double>{constant.real(0)};
   for (size_t d = 0; d < constant.shape.size(); ++d) {
     const size_t at = rank - constant.shape.size() + d;
     const int64_t size = constant.shape[d];

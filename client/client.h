@@ -1,0 +1,74 @@
+// The C++ client of foldd. Calls block; every failure comes back as a
+// ClientError with the exit code that the error table gives it.
+#ifndef FOLD_CLIENT_CLIENT_H_
+#define FOLD_CLIENT_CLIENT_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grpcpp/support/status.h"
+#include "proto/foldd/v1/compiler_service.grpc.pb.h"
+#include "proto/grpc/health/v1/health.grpc.pb.h"
+
+namespace fold {
+
+struct ClientError {
+  int exit_code = 0;    // never 0 in an error
+  std::string reason;   // a row of error_table.def, or a status's name
+  std::string message;  // for people
+  // "field: what is wrong with it", if the request is at fault.
+  std::vector<std::string> violations;
+  int64_t retry_milliseconds = 0;  // 0: a retry does not help
+};
+
+// "error[QUEUE_FULL]: all workers are busy", with a line a violation.
+std::string FormatError(const ClientError& error);
+
+// What a gRPC status says, by its details if it has them.
+ClientError ReadStatus(const grpc::Status& status);
+
+struct CompileAnswer {
+  std::string artifact;  // checked against the report's digest
+  foldd::v1::CompileReport report;
+  std::string dump;
+};
+
+class Client {
+ public:
+  // `address` as "HOST:PORT". Connects with the first call.
+  // `timeout_milliseconds` is the deadline of each call; 0: none.
+  Client(const std::string& address, int64_t timeout_milliseconds);
+
+  // `on_event` hears progress and diagnostics as they come.
+  std::optional<ClientError> Compile(
+      const foldd::v1::CompileRequest& request,
+      const std::function<void(const foldd::v1::CompileEvent&)>& on_event,
+      CompileAnswer* answer);
+  std::optional<ClientError> Resolve(const foldd::v1::ResolveRequest& request,
+                                     foldd::v1::ResolveResponse* response);
+  std::optional<ClientError> ListTargets(
+      foldd::v1::ListTargetsResponse* response);
+  std::optional<ClientError> GetTarget(const std::string& name,
+                                       foldd::v1::GetTargetResponse* response);
+  std::optional<ClientError> CheckTarget(
+      const foldd::v1::TargetDescriptor& target,
+      foldd::v1::CheckTargetResponse* response);
+  // "SERVING", "NOT_SERVING" …
+  std::optional<ClientError> Health(std::string* serving);
+
+ private:
+  void SetDeadline(grpc::ClientContext* context) const;
+
+  const int64_t timeout_milliseconds_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<foldd::v1::Compiler::Stub> compiler_;
+  std::unique_ptr<grpc::health::v1::Health::Stub> health_;
+};
+
+}  // namespace fold
+
+#endif  // FOLD_CLIENT_CLIENT_H_
