@@ -22,7 +22,7 @@ class JobRunnerTest : public testing::Test {
     auto started = CompilerProcess::Start(FAKE_COMPILER, [] {});
     ASSERT_TRUE(started.ok()) << started.status();
     process_ = std::move(*started);
-    limits_.set_memory_bytes(int64_t{1} << 30);
+    limits_.set_memory_bytes(int64_t{200} << 20);
     limits_.set_cpu_seconds(1);
     limits_.set_wall_milliseconds(4000);
     limits_.set_file_bytes(1 << 20);

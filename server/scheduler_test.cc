@@ -85,6 +85,7 @@ class SchedulerTest : public testing::Test {
     ActionInputs inputs;
     inputs.model = DigestOf(script);
     inputs.target.set_name("t");
+    inputs.target.set_default_io(v1::IO_FLOAT);
     CompileRequestSpec spec;
     spec.job.action = BuildAction(inputs);
     spec.job.model = std::make_shared<const std::string>(script);

@@ -117,33 +117,26 @@ void Attach(Graph& graph, ValueId id, const Encoding& encoding) {
   if (!slot) slot = encoding;
 }
 
+ValueId ValueOf(const Node& node, const QLinearOperand& operand) {
+  return operand.result ? node.results[0] : OperandAt(node, operand.value);
+}
+
 bool AnnotateQLinear(Graph& graph, NodeId id, Diagnostics* sink) {
   const Node& node = graph.node(id);
-  const Reader reader(graph, id, sink);
+  const size_t before = sink->all().size();
+  const auto operands = QLinearOperands(node);
+  const auto stated = StatedEncodings(graph, id, sink);
+  if (sink->all().size() > before) return false;
   std::optional<Encoding> x, w;
-  for (const QLinearOperand& operand : QLinearOperands(node)) {
-    const ValueId value = operand.result ? node.results[0]
-                                         : OperandAt(node, operand.value);
-    const ValueId scale = OperandAt(node, operand.scale);
-    if (!value.valid() || !scale.valid()) continue;
-    const TensorType& type = graph.value(value).type;
-    const auto encoding =
-        reader.Read({scale, OperandAt(node, operand.zero), type.element,
-                     type.shape, operand.axis, 0});
-    if (!encoding) return false;
-    if (operand.value == 0 && !operand.result) x = encoding;
-    if (operand.weight) w = encoding;
-    Attach(graph, value, *encoding);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (!stated[i]) continue;
+    if (operands[i].value == 0 && !operands[i].result) x = stated[i];
+    if (operands[i].weight) w = stated[i];
+    Attach(graph, ValueOf(node, operands[i]), *stated[i]);
   }
   const ValueId bias = OperandAt(node, QLinearBias(node));
   if (bias.valid() && x && w) {
-    Encoding encoding;
-    encoding.source = UserName(graph, id);
-    // The product of two float32 numbers is exact in a double.
-    for (double s : w->scales) encoding.scales.push_back(s * x->scales[0]);
-    encoding.zero_points.assign(encoding.scales.size(), 0);
-    if (encoding.scales.size() > 1) encoding.axis = 0;
-    Attach(graph, bias, encoding);
+    Attach(graph, bias, BiasEncoding(*x, *w, UserName(graph, id)));
   }
   return true;
 }
@@ -160,6 +153,35 @@ std::optional<Encoding> EncodingOf(const Graph& graph, NodeId id,
       .Read({OperandAt(node, 1), OperandAt(node, 2), type.element, type.shape,
              node.attribute<int64_t>("axis", 1),
              node.attribute<int64_t>("block_size", 0)});
+}
+
+std::vector<std::optional<Encoding>> StatedEncodings(const Graph& graph,
+                                                     NodeId id,
+                                                     Diagnostics* sink) {
+  const Node& node = graph.node(id);
+  const Reader reader(graph, id, sink);
+  std::vector<std::optional<Encoding>> stated;
+  for (const QLinearOperand& operand : QLinearOperands(node)) {
+    const ValueId value = ValueOf(node, operand);
+    const ValueId scale = OperandAt(node, operand.scale);
+    stated.emplace_back();
+    if (!value.valid() || !scale.valid()) continue;
+    const TensorType& type = graph.value(value).type;
+    stated.back() = reader.Read({scale, OperandAt(node, operand.zero),
+                                 type.element, type.shape, operand.axis, 0});
+  }
+  return stated;
+}
+
+Encoding BiasEncoding(const Encoding& x, const Encoding& w,
+                      const std::string& source) {
+  Encoding encoding;
+  encoding.source = source;
+  // The product of two float32 numbers is exact in a double.
+  for (double s : w.scales) encoding.scales.push_back(s * x.scales[0]);
+  encoding.zero_points.assign(encoding.scales.size(), 0);
+  if (encoding.scales.size() > 1) encoding.axis = 0;
+  return encoding;
 }
 
 bool Annotate(Graph& graph, Diagnostics* sink) {

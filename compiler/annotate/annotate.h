@@ -3,6 +3,9 @@
 #ifndef FOLD_COMPILER_ANNOTATE_ANNOTATE_H_
 #define FOLD_COMPILER_ANNOTATE_ANNOTATE_H_
 
+#include <optional>
+#include <vector>
+
 #include "compiler/base/diagnostic.h"
 #include "compiler/ir/graph.h"
 
@@ -23,6 +26,16 @@ bool Annotate(Graph& graph, Diagnostics* sink);
 // parameters are at fault.
 std::optional<Encoding> EncodingOf(const Graph& graph, NodeId node,
                                    Diagnostics* sink);
+
+// The encodings that a QLinear operator states, in the order of
+// QLinearOperands; nullopt where one is absent or, with a diagnostic, at fault.
+std::vector<std::optional<Encoding>> StatedEncodings(const Graph& graph,
+                                                     NodeId node,
+                                                     Diagnostics* sink);
+
+// The encoding of an int32 bias that counts in units of x_scale * w_scale.
+Encoding BiasEncoding(const Encoding& x, const Encoding& w,
+                      const std::string& source);
 
 }  // namespace fold
 

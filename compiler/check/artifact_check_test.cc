@@ -61,17 +61,24 @@ std::optional<int64_t> Plain(const format::RequantT& r, size_t channel,
       std::clamp<Wide>(y, r.lo, std::max(r.lo, r.hi)));
 }
 
-using Codes = std::vector<std::optional<int64_t>>;
-
-Codes AllCodes(const format::RequantT& r, const std::vector<Range>& reachable,
-               int64_t shift = 0) {
-  Codes codes;
+// Whether two requantizations differ on any reachable accumulator; `shift` is
+// added to the accumulators of the second.
+bool Differ(const format::RequantT& x, const format::RequantT& y,
+            const std::vector<Range>& reachable, int64_t shift = 0) {
   for (size_t c = 0; c < reachable.size(); ++c) {
     for (int64_t a = reachable[c].low; a <= reachable[c].high; ++a) {
-      codes.push_back(Plain(r, c, a + shift));
+      if (Plain(x, c, a) != Plain(y, c, a + shift)) return true;
     }
   }
-  return codes;
+  return false;
+}
+
+// The same with all channels but one taken out.
+std::vector<Range> OneChannel(std::vector<Range> reachable, size_t channel) {
+  for (size_t c = 0; c < reachable.size(); ++c) {
+    if (c != channel) reachable[c] = {1, 0};
+  }
+  return reachable;
 }
 
 class ArtifactCheckTest : public testing::Test {
@@ -98,57 +105,62 @@ class ArtifactCheckTest : public testing::Test {
     return p.AsPoolParameters()->requant.get();
   }
 
+  // Changes a field of one channel (-1: of all).
   template <typename T>
-  void Flip(const std::string& op, T* field, T value) {
-    format::RequantT* requant = RequantOf(op);
-    const Codes before = AllCodes(*requant, net_.reachable[op]);
+  void Flip(const std::string& op, T* field, T value, int64_t channel) {
     const T old = *field;
     if (old == value) return;
+    const format::RequantT before = *RequantOf(op);
+    std::vector<Range> reachable = net_.reachable[op];
+    if (channel >= 0) reachable = OneChannel(std::move(reachable), channel);
     *field = value;
-    const bool matters = AllCodes(*requant, net_.reachable[op]) != before;
-    Expect(matters, op + " " + std::to_string(old) + " -> " +
-                        std::to_string(value));
+    Expect(Differ(before, *RequantOf(op), reachable),
+           op + " " + std::to_string(old) + " -> " + std::to_string(value));
     *field = old;
+  }
+
+  template <typename T>
+  void FlipBits(const std::string& op, std::vector<T>* fields,
+                const std::vector<int>& bits) {
+    for (size_t c = 0; c < fields->size(); ++c) {
+      for (const int bit : bits) {
+        T& field = (*fields)[c];
+        Flip(op, &field, static_cast<T>(field ^ T{1} << bit),
+             static_cast<int64_t>(c));
+      }
+    }
+  }
+
+  void FlipThresholds(const std::string& op) {
+    format::RequantT* r = RequantOf(op);
+    for (size_t i = 0; i < r->thresholds.size(); i += 3) {
+      const int64_t t = r->thresholds[i];
+      const auto channel = static_cast<int64_t>(i / r->threshold_count);
+      if (t == INT64_MAX) continue;
+      const bool last = (i + 1) % r->threshold_count == 0;
+      if (last || r->thresholds[i + 1] > t) {
+        Flip(op, &r->thresholds[i], t + 1, channel);
+      }
+      if (i % r->threshold_count == 0 || r->thresholds[i - 1] < t) {
+        Flip(op, &r->thresholds[i], t - 1, channel);
+      }
+    }
   }
 
   void FlipRequant(const std::string& op) {
     format::RequantT* r = RequantOf(op);
-    for (int64_t& m : r->multipliers) {
-      for (const int bit : {0, 5, 10, 20, 29}) Flip(op, &m, m ^ 1 << bit);
-    }
-    for (int64_t& c : r->addends) {
-      for (const int bit : {0, 8, 16, 24, 30, 40}) {
-        Flip(op, &c, c ^ int64_t{1} << bit);
-      }
-    }
-    for (uint8_t& s : r->shifts) {
-      Flip(op, &s, static_cast<uint8_t>(s ^ 1));
-      Flip(op, &s, static_cast<uint8_t>(s - 1));
-    }
-    for (int64_t& d : r->divisors) {
-      for (const int64_t delta : {-1, 1}) {
-        if (d + delta > 0) Flip(op, &d, d + delta);
-      }
-    }
-    Flip(op, &r->lo, r->lo + 1);
-    Flip(op, &r->hi, r->hi - 1);
-    if (r->form == RequantForm::REMAINDER) {
-      Flip(op, &r->zero, r->zero + 1);
-      Flip(op, &r->zero, r->zero - 1);
-    }
-    for (int32_t& first : r->first_codes) Flip(op, &first, first + 1);
-    for (uint8_t& d : r->decreasing) {
-      Flip(op, &d, static_cast<uint8_t>(d ^ 1));
-    }
-    for (size_t i = 0; i < r->thresholds.size(); i += 3) {
-      const int64_t t = r->thresholds[i];
-      const bool last = (i + 1) % r->threshold_count == 0;
-      if (t == INT64_MAX) continue;
-      if (last || r->thresholds[i + 1] > t) Flip(op, &r->thresholds[i], t + 1);
-      if (i % r->threshold_count == 0 || r->thresholds[i - 1] < t) {
-        Flip(op, &r->thresholds[i], t - 1);
-      }
-    }
+    FlipBits(op, &r->multipliers, {0, 5, 10, 20, 29});
+    FlipBits(op, &r->addends, {0, 8, 16, 24, 30, 40});
+    FlipBits(op, &r->shifts, {0, 1});
+    FlipBits(op, &r->divisors, {1, 2, 3});
+    FlipBits(op, &r->first_codes, {0, 4});
+    FlipBits(op, &r->decreasing, {0});
+    FlipThresholds(op);
+    Flip(op, &r->lo, r->lo + 1, -1);
+    Flip(op, &r->hi, r->hi - 1, -1);
+    if (r->form != RequantForm::REMAINDER) return;
+    Flip(op, &r->zero, r->zero + 1, -1);
+    Flip(op, &r->zero, r->zero - 1, -1);
   }
 
   uint8_t* ConstantOf(const std::string& op, size_t input, size_t* bytes) {
@@ -205,13 +217,11 @@ TEST_F(ArtifactCheckTest, CatchesCorrectionsThatMatter) {
     uint8_t* bytes = ConstantOf(op, 2, &size);
     const format::RequantT& r = *RequantOf(op);
     for (size_t c = 0; c < size / 4; ++c) {
-      const std::vector<Range> all = net_.reachable[op];
       for (const int bit : {0, 4, 9, 17}) {
         const int sign = bytes[c * 4 + bit / 8] >> bit % 8 & 1 ? -1 : 1;
-        std::vector<Range> one(all.size(), Range{1, 0});
-        one[c] = all[c];
-        const bool matters = AllCodes(r, one) !=
-                             AllCodes(r, one, int64_t{sign} << bit);
+        const bool matters =
+            Differ(r, r, OneChannel(net_.reachable[op], c),
+                   int64_t{sign} << bit);
         bytes[c * 4 + bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
         Expect(matters, op + " correction " + std::to_string(c));
         bytes[c * 4 + bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);

@@ -560,7 +560,7 @@ void Builder::MakeMatrices() {
   for (const float s : s4_) {
     out.scales.push_back(static_cast<double>(kA.scale) * s);
   }
-  out.zero_points = {0};
+  out.zero_points = {0, 0};
   out.axis = 1;
   format::OpT* dequantize =
       Op("dequantize_z", Opcode::DEQUANTIZE, {raw},

@@ -15,7 +15,7 @@ ExactValue Apply(const Rational& start, std::vector<ChainStep> steps) {
 
 TEST(ExactValue, FollowsRationalChains) {
   std::mt19937_64 random(31);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 100; ++i) {
     const std::vector<ChainStep> steps = {
         Multiply{RandomFloat(&random, -1, 1)},
         Add{RandomFloat(&random, -1, 1)},

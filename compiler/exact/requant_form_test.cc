@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "compiler/exact/naive_chain.h"
 
@@ -45,27 +46,37 @@ TEST(RequantForm, EvaluateFloorsAndRoundsHalfEven) {
   EXPECT_EQ(Evaluate(RequantForm::kMultiply64, p, -1000), -128);
 }
 
-TEST(RequantForm, VerifyComparesEveryAccumulator) {
+// Counts the exact ones among floor forms near the problem's slope, by brute
+// force, and checks that Verify says the same of each of them.
+int CountExact(const ChannelProblem& problem, std::int64_t m_low,
+               std::int64_t m_high, Int128 c_low, Int128 c_high, int shift) {
+  std::vector<std::int64_t> codes;
+  for (std::int64_t acc = problem.acc_low; acc <= problem.acc_high; ++acc) {
+    codes.push_back(NaiveCode(acc, problem.steps, problem.quantization));
+  }
+  const StepFunction ideal = IdealSteps(problem);
+  int exact = 0;
+  for (std::int64_t m = m_low; m <= m_high; ++m) {
+    for (Int128 c = c_low; c <= c_high; c += (c_high - c_low) / 50) {
+      const FormParameters p = Parameters(m, c, shift);
+      bool equal = true;
+      for (std::size_t i = 0; i < codes.size() && equal; ++i) {
+        const std::int64_t acc = problem.acc_low + static_cast<std::int64_t>(i);
+        equal = Evaluate(RequantForm::kMultiply64, p, acc) == codes[i];
+      }
+      EXPECT_EQ(Verify(ideal, RequantForm::kMultiply64, p), equal);
+      exact += equal ? 1 : 0;
+    }
+  }
+  return exact;
+}
+
+TEST(RequantForm, VerifyRejectsEveryFloorWhereTiesDisagree) {
   ChannelProblem problem;
   problem.acc_low = -400;
   problem.acc_high = 400;
-  problem.steps = {Multiply{Fraction(3, 10)}};
-  // Brute force over a neighbourhood of good and bad parameters.
-  int good = 0, bad = 0;
-  for (std::int64_t m = 300; m <= 315; ++m) {
-    for (Int128 c = 480; c <= 545; c += 3) {
-      const FormParameters p = Parameters(m, c, 10);
-      bool equal = true;
-      for (std::int64_t acc = -400; acc <= 400 && equal; ++acc) {
-        equal = Evaluate(RequantForm::kMultiply64, p, acc) ==
-                NaiveCode(acc, problem.steps, problem.quantization);
-      }
-      EXPECT_EQ(Verify(problem, RequantForm::kMultiply64, p), equal);
-      ++(equal ? good : bad);
-    }
-  }
-  EXPECT_EQ(good, 0);  // 5 * 0.3 = 1.5: ties, where no floor form is right
-  EXPECT_GT(bad, 0);
+  problem.steps = {Multiply{Fraction(3, 10)}};  // 5 * 0.3 = 1.5
+  EXPECT_EQ(CountExact(problem, 300, 315, 480, 545, 10), 0);
 }
 
 TEST(RequantForm, VerifyAcceptsExactlyTheExactFloors) {
@@ -73,20 +84,7 @@ TEST(RequantForm, VerifyAcceptsExactlyTheExactFloors) {
   problem.acc_low = -60;
   problem.acc_high = 60;
   problem.steps = {Multiply{FromDouble(0.3f)}, Add{Fraction(1, 64)}};
-  int good = 0;
-  for (std::int64_t m = 4800; m <= 5030; ++m) {
-    for (Int128 c = 8190; c <= 8700; c += 5) {
-      const FormParameters p = Parameters(m, c, 14);
-      bool equal = true;
-      for (std::int64_t acc = -60; acc <= 60 && equal; ++acc) {
-        equal = Evaluate(RequantForm::kMultiply64, p, acc) ==
-                NaiveCode(acc, problem.steps, problem.quantization);
-      }
-      ASSERT_EQ(Verify(problem, RequantForm::kMultiply64, p), equal);
-      good += equal ? 1 : 0;
-    }
-  }
-  EXPECT_GT(good, 10);
+  EXPECT_GT(CountExact(problem, 4860, 4970, 8190, 8700, 14), 10);
 }
 
 TEST(RequantForm, VerifyEnforcesLimits) {

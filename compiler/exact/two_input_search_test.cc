@@ -8,8 +8,8 @@ namespace {
 
 // A lattice of pairs with coprime steps, and the corners.
 void ExpectExact(const TwoInputProblem& p, const TwoInputPlan& plan) {
-  const std::int64_t step_a = (p.a.code_high - p.a.code_low) / 60 + 1;
-  const std::int64_t step_b = (p.b.code_high - p.b.code_low) / 120 + 1;
+  const std::int64_t step_a = (p.a.code_high - p.a.code_low) / 17 + 1;
+  const std::int64_t step_b = (p.b.code_high - p.b.code_low) / 60 + 1;
   for (std::int64_t a = p.a.code_low; a <= p.a.code_high; a += step_a) {
     for (std::int64_t b = p.b.code_low; b <= p.b.code_high; b += step_b) {
       ASSERT_EQ(Evaluate(p, plan, a, b), NaivePair(p, a, b)) << a << " " << b;

@@ -30,7 +30,7 @@ TEST(TwoInput, RowsAreTheMeaningOfEveryPair) {
     const TwoInputRows ideal = IdealRows(problem);
     ASSERT_EQ(ideal.rows.size(), 256u);
     EXPECT_TRUE(ideal.has_slope);
-    for (std::int64_t a = -128; a <= 127; a += 5) {
+    for (std::int64_t a = -128; a <= 127; a += 37) {
       for (std::int64_t b = 0; b <= 255; ++b) {
         ASSERT_EQ(ideal.rows[a + 128].Code(b), NaivePair(problem, a, b));
       }

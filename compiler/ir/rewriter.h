@@ -36,6 +36,9 @@ class Rewriter {
 
   const Graph& graph() const { return graph_; }
 
+  // For binding alone, which adds encodings to types and changes nothing else.
+  Graph& graph_to_annotate() { return graph_; }
+
   // A value for a proposal to use: a result of one of its nodes or a constant.
   ValueId Declare(std::string name, TensorType type,
                   TensorPtr constant = nullptr);

@@ -4,6 +4,7 @@
 
 #include "compiler/lower/lowering.h"
 #include "compiler/ops/ops.h"
+#include "compiler/passes/dequantized.h"
 #include "compiler/passes/pattern.h"
 
 namespace fold {
@@ -161,9 +162,9 @@ bool LowerQuantize(Lowering& lowering, NodeId id) {
 
 // Constant codes as doubles; the product of an 8-bit difference and a float32
 // scale is exact.
-void HoldConstantReal(Lowering& lowering, const Node& node) {
+void HoldConstantReal(Lowering& lowering, const Node& node,
+                      const Encoding& e) {
   const Value& codes = lowering.graph.value(node.operands[0]);
-  const Encoding& e = *codes.type.encoding;
   const Shape& shape = codes.type.shape;
   int64_t inner = 1;
   for (size_t d = e.axis + 1; e.axis >= 0 && d < shape.size(); ++d) {
@@ -189,20 +190,21 @@ bool LowerDequantize(Lowering& lowering, NodeId id) {
     return true;
   }
   const TensorType& codes = lowering.type(node.operands[0]);
-  if (codes.encoding->block > 0) {
+  const Encoding encoding =
+      *IntegerRewrite::EncodingOfReal(lowering.graph, node.results[0]);
+  if (encoding.block > 0) {
     return lowering.Error(DiagnosticCode::unsupported_attribute, id,
                           "blocked quantization");
   }
   if (lowering.graph.IsConstant(node.operands[0])) {
-    HoldConstantReal(lowering, node);
+    HoldConstantReal(lowering, node, encoding);
     return true;
   }
   const Perm perm = lowering.LayoutOf(node.operands[0]);
   const int from = lowering.Want(node.operands[0], perm);
   const int to = lowering.AddValue(node.results[0],
                                    IdentityPerm(codes.shape.size()));
-  lowering.AddDequantize(id, {from, perm}, FormatQuantization(*codes.encoding),
-                         to)
+  lowering.AddDequantize(id, {from, perm}, FormatQuantization(encoding), to)
       .exactness = format_::Exactness::FLOAT;
   return true;
 }
@@ -294,7 +296,8 @@ class OutputWriter {
   }
 
   bool FromCodes(ValueId codes) {
-    const TensorType& type = lowering_.type(codes);
+    TensorType type = lowering_.type(codes);
+    type.encoding = IntegerRewrite::EncodingOfReal(lowering_.graph, id_);
     if (lowering_.options.quantized_io) return Move(codes, type);
     const Perm perm = lowering_.LayoutOf(codes);
     const int from = lowering_.Want(codes, perm);

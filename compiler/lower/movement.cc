@@ -48,6 +48,19 @@ bool LowerReshape(Lowering& lowering, NodeId id) {
   return true;
 }
 
+// Another name, or another quantization, for the same codes.
+bool LowerIdentity(Lowering& lowering, NodeId id) {
+  const Node& node = lowering.graph.node(id);
+  const Perm perm = lowering.LayoutOf(node.operands[0]);
+  const int tensor = lowering.Want(node.operands[0], perm);
+  const ValueId to = node.results[0];
+  lowering.Hold(to,
+                lowering.Alias(tensor, lowering.graph.value(to).name,
+                               lowering.shape(tensor)),
+                perm);
+  return true;
+}
+
 // A transposition is another name for the dimensions of the same bytes.
 bool LowerTranspose(Lowering& lowering, NodeId id) {
   const Node& node = lowering.graph.node(id);
@@ -190,6 +203,8 @@ bool LowerMovement(Lowering& lowering, NodeId id) {
       return LowerMaxPool(lowering, id);
     case Op::kTranspose:
       return LowerTranspose(lowering, id);
+    case Op::kIdentity:
+      return LowerIdentity(lowering, id);
     case Op::kConcat:
       return LowerConcat(lowering, id);
     case Op::kPad:

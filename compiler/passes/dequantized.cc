@@ -4,6 +4,7 @@
 
 #include "compiler/annotate/annotate.h"
 #include "compiler/passes/affine_tail.h"
+#include "compiler/passes/recast.h"
 
 namespace fold {
 
@@ -27,25 +28,12 @@ std::optional<ValueId> IntegerRewrite::Codes(ValueId real) {
   if (!encoding) return std::nullopt;
   const NodeId dequantizer = graph.value(real).producer;
   const Node& dequantize = graph.node(dequantizer);
-  ValueId codes = dequantize.operands[0];
-  const std::optional<Encoding>& own = graph.value(codes).type.encoding;
-  if (!own) return std::nullopt;
-  Encoding narrowed = *encoding;
-  narrowed.code_low = own->code_low;
-  narrowed.code_high = own->code_high;
+  const ValueId stored = dequantize.operands[0];
+  if (!graph.value(stored).type.encoding) return std::nullopt;
+  const Provenance provenance = dequantize.provenance;
+  const ValueId codes =
+      WithEncoding(rewriter_, proposal_, stored, *encoding, provenance);
   MigrationSheet& sheet = proposal_.sheet;
-  if (!(*own == narrowed)) {
-    if (!graph.IsConstant(codes)) return std::nullopt;
-    TensorType type = graph.value(codes).type;
-    type.encoding = narrowed;
-    const TensorPtr same = graph.value(codes).constant;
-    const std::string name = graph.value(codes).name;
-    const ValueId clone = rewriter_.Declare(name, type, same);
-    sheet.constants.push_back({codes, clone, ConstantMove::Kind::kCloned, ""});
-    sheet.encodings.push_back({codes, clone, EncodingMove::Destination::kType,
-                               own->axis, narrowed.axis});
-    codes = clone;
-  }
   const Node& read = graph.node(dequantizer);
   if (graph.UsersOf(real).size() == 1 && !graph.IsOutput(real) &&
       dequantizers_.insert(dequantizer).second) {
@@ -90,7 +78,10 @@ bool IntegerRewrite::Apply(ValueId result) {
 bool EndsInQuantize(const Graph& graph, ValueId real) {
   while (graph.HasSingleUse(real)) {
     const Node& user = graph.node(graph.UsersOf(real).front());
-    if (OpOf(user) == Op::kQuantizeLinear) return user.operands[0] == real;
+    if (OpOf(user) == Op::kQuantizeLinear) {
+      const auto& encoding = graph.value(user.results[0]).type.encoding;
+      return user.operands[0] == real && encoding && encoding->per_tensor();
+    }
     if (TailKind(graph, user) == Tail::kNone) return false;
     real = user.results[0];
   }

@@ -17,9 +17,8 @@ class IntegerRewrite {
   IntegerRewrite(Rewriter& rewriter, NodeId node, std::string rule);
 
   // The integers behind `real`, in a value whose type carries the encoding of
-  // the DequantizeLinear that makes it: the codes themselves, or, where another
-  // node has annotated a constant otherwise, a clone of it. Nullopt if `real`
-  // comes from elsewhere.
+  // the DequantizeLinear that makes it (recast.h where their own type says
+  // otherwise). Nullopt if `real` comes from elsewhere.
   std::optional<ValueId> Codes(ValueId real);
 
   // The encoding that `real` has been given by its DequantizeLinear.

@@ -152,7 +152,11 @@ bool FoldTail(Rewriter& rewriter, NodeId id) {
   const ValueId real = OpOf(node) == Op::kQuantizeLinear
                            ? node.operands[0]
                            : TailInput(graph, node);
-  const std::string fault = InputFault(graph, real);
+  std::string fault = InputFault(graph, real);
+  if (fault.empty() && OpOf(node) == Op::kQuantizeLinear) {
+    const auto& encoding = graph.value(node.results[0]).type.encoding;
+    if (!encoding->per_tensor()) fault = "it has more than one scale";
+  }
   if (!fault.empty()) {
     rewriter.Refuse(kRule, id, fault);
     return false;

@@ -2,9 +2,11 @@
 // points as operands: they are in the types since binding, so the operator
 // keeps its data alone. QLinearSoftmax is a float operator between a
 // DequantizeLinear and a QuantizeLinear.
+#include "compiler/annotate/annotate.h"
 #include "compiler/annotate/qlinear_operands.h"
 #include "compiler/passes/pass.h"
 #include "compiler/passes/pattern.h"
+#include "compiler/passes/recast.h"
 
 namespace fold::passes {
 namespace {
@@ -32,19 +34,40 @@ Op IntegerOp(Op op) {
   }
 }
 
-// The data operands, then the bias; the parameters are said to be absorbed.
-std::vector<ValueId> DataOperands(const Graph& graph, const Node& node,
-                                  ValueId result, MigrationSheet& sheet) {
+// The data operands, each in a value whose type says what the operator states,
+// then the bias; the parameters are said to be absorbed.
+std::vector<ValueId> DataOperands(Rewriter& rewriter, NodeId id,
+                                  ValueId result, Proposal& proposal) {
+  const Node node = rewriter.graph().node(id);
+  const auto operands = QLinearOperands(node);
+  Diagnostics ignored;  // annotate has reported the faults
+  const auto stated = StatedEncodings(rewriter.graph(), id, &ignored);
   std::vector<ValueId> data;
-  for (const QLinearOperand& operand : QLinearOperands(node)) {
-    const ValueId value =
-        operand.result ? result : OperandAt(node, operand.value);
-    if (!operand.result) data.push_back(value);
-    SayAbsorbed(sheet, graph, OperandAt(node, operand.scale), value);
-    SayAbsorbed(sheet, graph, OperandAt(node, operand.zero), value);
+  std::optional<Encoding> x, w;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const QLinearOperand& operand = operands[i];
+    ValueId value = result;
+    if (!operand.result) {
+      value = OperandAt(node, operand.value);
+      if (stated[i]) {
+        value = WithEncoding(rewriter, proposal, value, *stated[i],
+                             node.provenance);
+      }
+      data.push_back(value);
+    }
+    if (operand.value == 0) x = stated[i];
+    if (operand.weight) w = stated[i];
+    SayAbsorbed(proposal.sheet, rewriter.graph(),
+                OperandAt(node, operand.scale), value);
+    SayAbsorbed(proposal.sheet, rewriter.graph(),
+                OperandAt(node, operand.zero), value);
   }
   const ValueId bias = OperandAt(node, QLinearBias(node));
-  if (bias.valid()) data.push_back(bias);
+  if (bias.valid() && x && w) {
+    data.push_back(WithEncoding(rewriter, proposal, bias,
+                                BiasEncoding(*x, *w, node.name),
+                                node.provenance));
+  }
   return data;
 }
 
@@ -64,10 +87,9 @@ bool FoldInteger(Rewriter& rewriter, NodeId id) {
   integer.attributes = node.attributes;
   integer.attributes.erase("channels_last");
   integer.provenance = node.provenance;
-  integer.operands =
-      DataOperands(rewriter.graph(), node, result, proposal.sheet);
+  integer.operands = DataOperands(rewriter, id, result, proposal);
   integer.results = {result};
-  proposal.added = {integer};
+  proposal.added.push_back(integer);
   return rewriter.Apply(std::move(proposal));
 }
 

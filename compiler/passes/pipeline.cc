@@ -7,8 +7,7 @@ namespace fold {
 namespace passes {
 
 bool annotate(Rewriter& rewriter, Diagnostics* sink) {
-  // Binding adds encodings to types and touches nothing else.
-  return Annotate(const_cast<Graph&>(rewriter.graph()), sink);
+  return Annotate(rewriter.graph_to_annotate(), sink);
 }
 
 }  // namespace passes

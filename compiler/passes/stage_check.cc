@@ -63,7 +63,8 @@ std::string FoldedFault(const Graph& graph, const Node& node) {
   const Node* before = ProducerOf(graph, node.operands[0]);
   if (!before || OpOf(*before) != Op::kDequantizeLinear) return "";
   const TensorType& codes = graph.value(before->operands[0]).type;
-  const bool foldable = codes.encoding && codes.encoding->per_tensor() &&
+  const TensorType& made = graph.value(node.results[0]).type;
+  const bool foldable = codes.encoding && made.encoding->per_tensor() && codes.encoding->per_tensor() &&
                         ElementSize(codes.element) == 1 &&
                         !graph.IsConstant(before->operands[0]);
   return foldable ? "a fake-quantization is left" : "";

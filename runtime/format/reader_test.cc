@@ -9,12 +9,6 @@
 namespace fold::format {
 namespace {
 
-std::string FaultOf(const TestFile& file) {
-  Fault fault;
-  return OpenArtifact(file.data(), file.size(), &fault) != nullptr ? "ok"
-                                                                    : fault.text;
-}
-
 TEST(Reader, OpensAValidFileInPlace) {
   const TestFile file = SmallNetwork().Finish();
   Fault fault;

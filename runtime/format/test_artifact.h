@@ -3,6 +3,8 @@
 #ifndef RUNTIME_FORMAT_TEST_ARTIFACT_H_
 #define RUNTIME_FORMAT_TEST_ARTIFACT_H_
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -142,6 +144,30 @@ class TestArtifact {
 
   uint64_t arena_ = 0;
 };
+
+// "ok", or what the reader says.
+inline std::string FaultOf(const TestFile& file) {
+  Fault fault;
+  const Artifact* artifact = OpenArtifact(file.data(), file.size(), &fault);
+  return artifact != nullptr ? "ok" : fault.text;
+}
+
+// Whether the reader refuses the artifact for a reason that contains `text`.
+inline ::testing::AssertionResult Refuses(TestArtifact* artifact,
+                                          const std::string& text) {
+  const std::string fault = FaultOf(artifact->Finish());
+  if (fault != "ok" && fault.find(text) != std::string::npos) {
+    return ::testing::AssertionSuccess();
+  }
+  return ::testing::AssertionFailure() << "'" << fault << "', not '" << text
+                                       << "'";
+}
+
+inline ::testing::AssertionResult Accepts(TestArtifact* artifact) {
+  const std::string fault = FaultOf(artifact->Finish());
+  if (fault == "ok") return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << fault;
+}
 
 // A requantization that divides by 2^shift, rounding down.
 inline std::unique_ptr<RequantT> ShiftRequant(int shift, int lo, int hi) {
