@@ -103,13 +103,13 @@ TEST(ChooseRequant, ClampsAgreeAlthoughSomeChannelsNeverReachThem) {
     p.steps.push_back(Add{FromDouble(0.3f)});
     p.steps.push_back(Clip{Rational(0), Rational(6)});
     p.quantization.scale = FromDouble(0.05f);
-    p.quantization.zero_point = -128;
+    p.quantization.zero_point = -100;
   }
   problems[1].acc_low = 5;  // never below zero
   const RequantPlan plan = Choose(problems);
   EXPECT_TRUE(plan.common_clamp);
-  EXPECT_EQ(plan.low, -128);
-  EXPECT_EQ(plan.high, -8);  // 6 / 0.05 = 120 (float32 0.05 is a bit more)
+  EXPECT_EQ(plan.low, -100);
+  EXPECT_EQ(plan.high, 20);  // 6 / 0.05 = 120 (float32 0.05 is a bit more)
 }
 
 TEST(ChooseRequant, ClipBeforeAPerChannelScaleHasItsOwnClamps) {
@@ -146,8 +146,16 @@ TEST(ChooseRequant, KeyTellsStepsApart) {
   other.steps.push_back(Clip{Rational(3), std::nullopt});
   ChannelProblem norm = Scaled(FromDouble(0.1f));
   norm.steps.push_back(BatchNorm{1, 2, 3, Rational(4), 0});
-  const std::vector<ChannelProblem> problems = {relu, leaky, clip, other, norm};
+  std::vector<ChannelProblem> problems = {relu, leaky, clip, other, norm};
   Choose(problems);
+  problems.assign(5, Scaled(FromDouble(0.1f)));
+  problems[1].quantization.clamp_high = 30;
+  problems[2].quantization.clamp_low = -30;
+  problems[3].quantization.zero_point = 1;
+  problems[4].quantization.scale = FromDouble(0.9f);
+  const RequantPlan plan = Choose(problems);
+  EXPECT_FALSE(plan.common_clamp);
+  EXPECT_FALSE(plan.common_zero_point);
 }
 
 TEST(ChooseRequant, DegenerateChannels) {

@@ -97,6 +97,19 @@ TEST(FormSearch, FewTiesMayLeaveRoomForAFloor) {
   ExpectExact(problem, RequantForm::kMultiply64, *found);
 }
 
+TEST(FormSearch, FloorsBecomeHalfEvenForms) {
+  // Not dyadic and without ties; small shifts, so that sums on a half would
+  // show if the conversion made any.
+  for (const int numerator : {8, 9, 10, 11, 12, 13}) {
+    const ChannelProblem problem = Scaled(Fraction(numerator, 7), 100);
+    Search search(problem);
+    const auto found = search.Find(RequantForm::kHalfEven64);
+    ASSERT_TRUE(found) << numerator;
+    EXPECT_LT(found->shift, 20);
+    ExpectExact(problem, RequantForm::kHalfEven64, *found);
+  }
+}
+
 TEST(FormSearch, SmallestShiftFirst) {
   Search search(Scaled(Fraction(1, 3)));
   const auto found = search.Find(RequantForm::kMultiply64);

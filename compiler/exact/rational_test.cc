@@ -60,6 +60,10 @@ TEST(Rational, NearestDoubleRoundsHalfEvenAlsoBelowTheNormalRange) {
   EXPECT_EQ(NearestDouble(Rational(FromDouble(least) / 2)), 0);
   EXPECT_EQ(NearestDouble(Rational(FromDouble(least) * 3 / 2)), 2 * least);
   EXPECT_EQ(NearestDouble(Rational(FromDouble(least) * 5 / 8)), least);
+  // Rounding to 53 bits first would make this a tie.
+  const Rational below =
+      FromDouble(least) * 3 / 2 - FromDouble(least) / (Integer(1) << 80);
+  EXPECT_EQ(NearestDouble(below), least);
 }
 
 TEST(Rational, NearestDoubleOverflowsOnlyBeyondTheHalfStep) {

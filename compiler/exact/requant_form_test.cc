@@ -84,7 +84,22 @@ TEST(RequantForm, VerifyAcceptsExactlyTheExactFloors) {
   problem.acc_low = -60;
   problem.acc_high = 60;
   problem.steps = {Multiply{FromDouble(0.3f)}, Add{Fraction(1, 64)}};
-  EXPECT_GT(CountExact(problem, 4860, 4970, 8190, 8700, 14), 10);
+  EXPECT_GT(CountExact(problem, 4860, 4970, 6500, 10500, 14), 10);
+}
+
+TEST(RequantForm, VerifyLooksAtBothEnds) {
+  ChannelProblem problem;
+  problem.acc_low = -20;
+  problem.acc_high = 20;
+  problem.steps = {Clip{Rational(-9), Rational(9)}};
+  FormParameters p = Parameters(1, 0, 0);
+  EXPECT_FALSE(Verify(problem, RequantForm::kMultiply64, p));
+  p.low = -9;
+  EXPECT_FALSE(Verify(problem, RequantForm::kMultiply64, p));
+  p.high = 9;
+  EXPECT_TRUE(Verify(problem, RequantForm::kMultiply64, p));
+  p.low = -128;
+  EXPECT_FALSE(Verify(problem, RequantForm::kMultiply64, p));
 }
 
 TEST(RequantForm, VerifyEnforcesLimits) {

@@ -153,6 +153,17 @@ TEST(StepFunction, DegenerateChannels) {
   EXPECT_EQ(ideal.thresholds.size(), 128u);  // -64.. 64 in steps of one
 }
 
+TEST(StepFunction, FartherFromATieThanSixtyFourFractionBitsTell) {
+  for (const int sign : {1, -1}) {
+    for (const double speck : {1e-25, -1e-25}) {
+      ChannelProblem p = Range(-40, 40);
+      p.steps = {Multiply{Fraction(sign, 2)}, Add{FromDouble(speck)}};
+      CheckEveryAccumulator(p);
+      EXPECT_FALSE(IdealSteps(p).tie_reachable);
+    }
+  }
+}
+
 TEST(StepFunction, DirectionOfConstantPieces) {
   // No accumulator falls inside the clip; the codes still go down.
   ChannelProblem p = Range(-30, 30);

@@ -45,6 +45,20 @@ TEST(Surd, SignDecidesVeryCloseSums) {
   EXPECT_EQ((pell - Surd(p / q)).Sign(), -parity);
 }
 
+TEST(Surd, SignWithSeveralNegativeTerms) {
+  // A lattice point of 130 bits on either side of sqrt(a) + sqrt(b).
+  for (const long a : {2, 3, 5, 7, 11}) {
+    for (const long b : {13, 17, 19, 23}) {
+      const Surd sum = Root(a) + Root(b);
+      bool exact;
+      const Integer floor = sum.FloorScaled(130, &exact);
+      const Rational unit = Rational(1) / (Integer(1) << 130);
+      EXPECT_EQ((Surd(floor * unit) - sum).Sign(), -1);
+      EXPECT_EQ((Surd((floor + 1) * unit) - sum).Sign(), 1);
+    }
+  }
+}
+
 TEST(Surd, InverseOfATerm) {
   Surd term = Root(5);
   term *= Fraction(-2, 7);

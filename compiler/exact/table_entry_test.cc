@@ -78,6 +78,8 @@ TEST(TableEntry, ReciprocalSaturatesBySignAndFlagsNan) {
   EXPECT_EQ(entries[126].kind, ValueKind::kFinite);
   problem.quantization.scale = Fraction(-1, 4);
   EXPECT_EQ(EvaluateTable(problem)[128].code, 127);
+  problem.steps = {Reciprocal{Rational(1)}};
+  EXPECT_EQ(EvaluateTable(problem)[128].code, -128);
   problem.steps = {Reciprocal{Rational(0)}};
   entries = EvaluateTable(problem);
   EXPECT_EQ(entries[128].kind, ValueKind::kNan);

@@ -18,7 +18,6 @@ constexpr int kNeighbours[] = {0, 1, -1};
 // (b - zb)) with whole weights.
 struct SumAccumulator {
   std::int64_t weight_a = 0, weight_b = 0;
-  Int128 origin = 0;  // weight_a za + weight_b zb
   ChannelProblem problem;
 };
 
@@ -43,7 +42,6 @@ std::optional<SumAccumulator> AccumulatorOf(const TwoInputProblem& problem) {
     const Int128 last = Int128{codes.code_high - codes.zero_point} * weight;
     low += std::min(first, last);
     high += std::max(first, last);
-    sum.origin += Int128{codes.zero_point} * weight;
   };
   extend(problem.a, sum.weight_a);
   extend(problem.b, sum.weight_b);

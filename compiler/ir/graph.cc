@@ -18,6 +18,7 @@ ValueId Graph::AddValue(std::string name, TensorType type) {
   }
   const ValueId id(static_cast<uint32_t>(values_.size()));
   names_[unique] = id;
+  uses_.emplace_back();
   values_.push_back({unique, std::move(type), NodeId(), nullptr, {}});
   return id;
 }
@@ -30,21 +31,49 @@ ValueId Graph::AddConstant(std::string name, TensorPtr tensor,
   return id;
 }
 
-NodeId Graph::AddNode(Node node) {
+NodeId Graph::AddNode(Node node) { return InsertNode(std::move(node), {}); }
+
+NodeId Graph::InsertNode(Node node, NodeId before) {
   const NodeId id(static_cast<uint32_t>(nodes_.size()));
   for (ValueId result : node.results) {
     if (result.valid()) values_[result.index].producer = id;
   }
+  for (ValueId operand : node.operands) {
+    if (operand.valid()) uses_[operand.index].push_back(id);
+  }
   nodes_.push_back(std::move(node));
-  order_.push_back(id);
+  places_.emplace_back();
+  Link(id, before);
   return id;
 }
 
-NodeId Graph::InsertNode(Node node, NodeId before) {
-  const NodeId id = AddNode(std::move(node));
-  order_.pop_back();
-  order_.insert(std::find(order_.begin(), order_.end(), before), id);
-  return id;
+// Puts `id` in front of `before`, or at the end.
+void Graph::Link(NodeId id, NodeId before) {
+  constexpr int64_t kGap = int64_t{1} << 32;
+  Place& place = places_[id.index];
+  place.next = before;
+  place.previous = before.valid() ? places_[before.index].previous : last_;
+  (place.previous.valid() ? places_[place.previous.index].next : first_) = id;
+  (before.valid() ? places_[before.index].previous : last_) = id;
+  ++live_;
+  order_known_ = false;
+  const int64_t low =
+      place.previous.valid() ? places_[place.previous.index].label : 0;
+  if (!before.valid()) {
+    place.label = low + kGap;
+    return;
+  }
+  const int64_t high = places_[before.index].label;
+  place.label = low + (high - low) / 2;
+  if (place.label == low) Relabel();
+}
+
+void Graph::Relabel() {
+  constexpr int64_t kGap = int64_t{1} << 32;
+  int64_t label = 0;
+  for (NodeId id = first_; id.valid(); id = places_[id.index].next) {
+    places_[id.index].label = label += kGap;
+  }
 }
 
 void Graph::EraseNode(NodeId id) {
@@ -54,8 +83,48 @@ void Graph::EraseNode(NodeId id) {
       values_[result.index].producer = NodeId();
     }
   }
+  SetOperands(id, {});
   node.erased = true;
-  order_.erase(std::find(order_.begin(), order_.end(), id));
+  const Place place = places_[id.index];
+  (place.previous.valid() ? places_[place.previous.index].next : first_) =
+      place.next;
+  (place.next.valid() ? places_[place.next.index].previous : last_) =
+      place.previous;
+  --live_;
+  order_known_ = false;
+}
+
+void Graph::SetOperands(NodeId id, std::vector<ValueId> operands) {
+  Node& node = nodes_[id.index];
+  for (ValueId old : node.operands) {
+    if (!old.valid()) continue;
+    auto& users = uses_[old.index];
+    users.erase(std::find(users.begin(), users.end(), id));
+  }
+  for (ValueId fresh : operands) {
+    if (fresh.valid()) uses_[fresh.index].push_back(id);
+  }
+  node.operands = std::move(operands);
+}
+
+void Graph::ReplaceUses(ValueId from, ValueId to) {
+  for (NodeId user : UsersOf(from)) {
+    std::vector<ValueId> operands = nodes_[user.index].operands;
+    std::replace(operands.begin(), operands.end(), from, to);
+    SetOperands(user, std::move(operands));
+  }
+  std::replace(outputs.begin(), outputs.end(), from, to);
+}
+
+const std::vector<NodeId>& Graph::order() const {
+  if (!order_known_) {
+    order_.clear();
+    for (NodeId id = first_; id.valid(); id = places_[id.index].next) {
+      order_.push_back(id);
+    }
+    order_known_ = true;
+  }
+  return order_;
 }
 
 void Graph::SwapNames(ValueId a, ValueId b) {
@@ -69,7 +138,7 @@ bool Graph::SortNodes() {
   for (size_t i = 0; i < values_.size(); ++i) {
     ready[i] = !values_[i].producer.valid();
   }
-  std::vector<NodeId> sorted, waiting = order_, later;
+  std::vector<NodeId> sorted, waiting = order(), later;
   while (!waiting.empty()) {
     later.clear();
     for (NodeId id : waiting) {
@@ -89,18 +158,17 @@ bool Graph::SortNodes() {
     if (later.size() == waiting.size()) return false;
     waiting.swap(later);
   }
-  order_ = std::move(sorted);
+  first_ = last_ = NodeId();
+  live_ = 0;
+  for (NodeId id : sorted) Link(id, NodeId());
   return true;
 }
 
 std::vector<NodeId> Graph::UsersOf(ValueId id) const {
-  std::vector<NodeId> users;
-  for (NodeId node : order_) {
-    const auto& operands = nodes_[node.index].operands;
-    if (std::find(operands.begin(), operands.end(), id) != operands.end()) {
-      users.push_back(node);
-    }
-  }
+  std::vector<NodeId> users = uses_[id.index];
+  std::sort(users.begin(), users.end(),
+            [&](NodeId a, NodeId b) { return Precedes(a, b); });
+  users.erase(std::unique(users.begin(), users.end()), users.end());
   return users;
 }
 
@@ -109,27 +177,12 @@ bool Graph::IsOutput(ValueId id) const {
 }
 
 bool Graph::HasSingleUse(ValueId id) const {
-  if (IsOutput(id)) return false;
-  int uses = 0;
-  for (NodeId node : order_) {
-    for (ValueId operand : nodes_[node.index].operands) uses += operand == id;
-  }
-  return uses == 1;
+  return uses_[id.index].size() == 1 && !IsOutput(id);
 }
 
 ValueId Graph::FindValue(const std::string& name) const {
   const auto at = names_.find(name);
   return at == names_.end() ? ValueId() : at->second;
-}
-
-UseMap::UseMap(const Graph& graph)
-    : uses_(graph.value_count()), output_(graph.value_count()) {
-  for (NodeId node : graph.order()) {
-    for (ValueId operand : graph.node(node).operands) {
-      if (operand.valid()) uses_[operand.index].push_back(node);
-    }
-  }
-  for (ValueId id : graph.outputs) output_[id.index] = true;
 }
 
 std::string CheckStructure(const Graph& graph) {

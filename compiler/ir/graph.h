@@ -96,21 +96,29 @@ class Graph {
   const Value& value(ValueId id) const { return values_[id.index]; }
   const Node& node(NodeId id) const { return nodes_[id.index]; }
   // For importer, annotate and rewriter: everybody else goes through Rewriter.
+  // Operands change through SetOperands and ReplaceUses alone.
   Value& mutable_value(ValueId id) { return values_[id.index]; }
   Node& mutable_node(NodeId id) { return nodes_[id.index]; }
   void EraseNode(NodeId id);
+  void SetOperands(NodeId id, std::vector<ValueId> operands);
+  // Whatever reads `from`, outputs included, reads `to`.
+  void ReplaceUses(ValueId from, ValueId to);
   // Gives `a` the name of `b` and the other way round.
   void SwapNames(ValueId a, ValueId b);
   // Puts the live nodes into a topological order that changes the present one
   // as little as possible. Returns false if there is a cycle.
   bool SortNodes();
+  // Both live; `a` comes before `b` in the order.
+  bool Precedes(NodeId a, NodeId b) const {
+    return places_[a.index].label < places_[b.index].label;
+  }
 
   // Live nodes in a topological order (operands before users).
-  const std::vector<NodeId>& order() const { return order_; }
+  const std::vector<NodeId>& order() const;
   size_t value_count() const { return values_.size(); }
-  size_t node_count() const { return order_.size(); }
+  size_t node_count() const { return live_; }
 
-  // Live nodes that read `id`, in order, each once. Computed on demand: O(graph).
+  // Live nodes that read `id`, in order, each once.
   std::vector<NodeId> UsersOf(ValueId id) const;
   bool IsOutput(ValueId id) const;
   bool IsConstant(ValueId id) const {
@@ -121,26 +129,24 @@ class Graph {
   ValueId FindValue(const std::string& name) const;  // invalid if none
 
  private:
+  // A node's place in the order: a list, with labels that ascend along it.
+  struct Place {
+    NodeId previous, next;
+    int64_t label = 0;
+  };
+  void Link(NodeId id, NodeId before);
+  void Relabel();
+
   std::vector<Value> values_;
   std::vector<Node> nodes_;
-  std::vector<NodeId> order_;
-  std::map<std::string, ValueId> names_;
-};
-
-// Uses of every value, built once in O(graph) for passes that ask often.
-class UseMap {
- public:
-  explicit UseMap(const Graph& graph);
-  // Live users of `id`, in order, once per operand place that reads it.
-  const std::vector<NodeId>& of(ValueId id) const { return uses_[id.index]; }
-  bool single(ValueId id) const {
-    return uses_[id.index].size() == 1 && !output_[id.index];
-  }
-  bool output(ValueId id) const { return output_[id.index]; }
-
- private:
+  std::vector<Place> places_;
+  NodeId first_, last_;
+  size_t live_ = 0;
+  // For each value the nodes that read it, once per operand place.
   std::vector<std::vector<NodeId>> uses_;
-  std::vector<bool> output_;
+  std::map<std::string, ValueId> names_;
+  mutable std::vector<NodeId> order_;  // of the list, when it is asked for
+  mutable bool order_known_ = true;
 };
 
 // Element `type` f32 of a value that no boundary or island stores stands for a

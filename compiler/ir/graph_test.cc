@@ -44,15 +44,41 @@ TEST(Graph, UsesCountOperandPlacesAndOutputs) {
   Chain c;
   EXPECT_TRUE(c.graph.HasSingleUse(c.y));
   EXPECT_FALSE(c.graph.HasSingleUse(c.z));  // an output
-  c.graph.mutable_node(c.second).operands = {c.y, c.y};
+  c.graph.SetOperands(c.second, {c.y, c.y});
   EXPECT_FALSE(c.graph.HasSingleUse(c.y));
   EXPECT_EQ(c.graph.UsersOf(c.y).size(), 1u);
+}
+
+TEST(Graph, ReplaceUsesMovesReadersAndOutputs) {
+  Chain c;
+  c.graph.SetOperands(c.second, {c.y, c.y});
+  c.graph.ReplaceUses(c.y, c.x);
+  EXPECT_TRUE(c.graph.UsersOf(c.y).empty());
+  EXPECT_EQ(c.graph.UsersOf(c.x), (std::vector<NodeId>{c.first, c.second}));
+  c.graph.ReplaceUses(c.z, c.x);
+  EXPECT_TRUE(c.graph.IsOutput(c.x));
+}
+
+TEST(Graph, ManyInsertionsAtOnePlaceKeepTheOrder) {
+  Chain c;
+  NodeId before = c.second;
+  for (int i = 0; i < 100; ++i) {  // more than the labels have room for
+    const NodeId id = c.graph.InsertNode(
+        Make({c.x}, {c.graph.AddValue("t", F32())}), before);
+    EXPECT_TRUE(c.graph.Precedes(id, before));
+    EXPECT_TRUE(c.graph.Precedes(c.first, id));
+    before = id;
+  }
+  EXPECT_EQ(c.graph.node_count(), 102u);
+  EXPECT_EQ(c.graph.order()[1], before);
+  c.graph.EraseNode(before);
+  EXPECT_EQ(c.graph.order().size(), 101u);
 }
 
 TEST(CheckStructure, FindsWhatIsBroken) {
   EXPECT_EQ(CheckStructure(Chain().graph), "");
   Chain late;
-  late.graph.mutable_node(late.first).operands = {late.z};
+  late.graph.SetOperands(late.first, {late.z});
   EXPECT_NE(CheckStructure(late.graph).find("before it is made"),
             std::string::npos);
   Chain twice;
@@ -68,11 +94,11 @@ TEST(Graph, SortNodesKeepsWhatOrderItCanAndFindsCycles) {
   Chain c;
   const ValueId w = c.graph.AddValue("w", F32());
   const NodeId third = c.graph.AddNode(Make({c.x}, {w}));
-  c.graph.mutable_node(c.first).operands = {w};
+  c.graph.SetOperands(c.first, {w});
   ASSERT_TRUE(c.graph.SortNodes());
   EXPECT_EQ(c.graph.order(),
             (std::vector<NodeId>{third, c.first, c.second}));
-  c.graph.mutable_node(third).operands = {c.z};
+  c.graph.SetOperands(third, {c.z});
   EXPECT_FALSE(c.graph.SortNodes());
 }
 

@@ -286,13 +286,21 @@ void HandOverProvenance(Graph& graph, const Provenance& from, ValueId to) {
   }
 }
 
-void ReplaceUses(Graph& graph, ValueId from, ValueId to) {
-  for (NodeId id : graph.order()) {
-    for (ValueId& operand : graph.mutable_node(id).operands) {
-      if (operand == from) operand = to;
+// Every operand of `id` is made before it, and all that it makes is read after.
+bool InPlace(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  for (ValueId v : node.operands) {
+    if (!v.valid()) continue;
+    const NodeId producer = graph.value(v).producer;
+    if (producer.valid() && !graph.Precedes(producer, id)) return false;
+  }
+  for (ValueId v : node.results) {
+    if (!v.valid()) continue;
+    for (NodeId user : graph.UsersOf(v)) {
+      if (!graph.Precedes(id, user)) return false;
     }
   }
-  std::replace(graph.outputs.begin(), graph.outputs.end(), from, to);
+  return true;
 }
 
 // `to` stands for `from`: it takes the name if it is new, else an alias.
@@ -345,9 +353,14 @@ bool Rewriter::Apply(Proposal proposal) {
     }
   }
   const NodeId place = proposal.removed.back();
-  for (Node& node : proposal.added) graph_.InsertNode(std::move(node), place);
+  std::vector<NodeId> changed;
+  for (Node& node : proposal.added) {
+    changed.push_back(graph_.InsertNode(std::move(node), place));
+  }
   for (const ResultMove& move : sheet.results) {
-    ReplaceUses(graph_, move.from, move.to);
+    graph_.ReplaceUses(move.from, move.to);
+    const NodeId producer = graph_.value(move.to).producer;
+    if (producer.valid()) changed.push_back(producer);
     HandOverName(graph_, move.from, move.to, fresh.count(move.to) > 0);
   }
   for (NodeId id : proposal.removed) graph_.EraseNode(id);
@@ -356,7 +369,11 @@ bool Rewriter::Apply(Proposal proposal) {
       HandOverProvenance(graph_, removed, move.to);
     }
   }
-  graph_.SortNodes();
+  for (NodeId id : changed) {
+    if (graph_.node(id).erased || InPlace(graph_, id)) continue;
+    graph_.SortNodes();
+    break;
+  }
   applied_.push_back(std::move(sheet));
   return true;
 }

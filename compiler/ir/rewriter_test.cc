@@ -189,7 +189,7 @@ TEST_F(RewriterTest, ExceptionalValuesOnAnUnstatedDomain) {
 
 TEST_F(RewriterTest, NewNodeThatReadsWhatGoesAway) {
   Proposal p = Fusion();
-  p.added[0].operands = {y_};
+  p.added[0].operands = {x_, y_};
   ExpectRefused(std::move(p), "goes away");
 }
 

@@ -112,8 +112,8 @@ Ideal Dequantize(const Ideal& x, const Ideal& scale, const Ideal* zero,
 }
 
 Ideal Quantize(const Ideal& x, const Ideal& scale, const Ideal* zero,
-               int64_t axis) {
-  Ideal y = {zero ? zero->type : TensorProto::UINT8, x.shape, {}};
+               int64_t axis, int32_t otherwise = TensorProto::UINT8) {
+  Ideal y = {zero ? zero->type : otherwise, x.shape, {}};
   const mpq_class low = LowestOf(y.type), high = HighestOf(y.type);
   for (size_t i = 0; i < x.numbers.size(); ++i) {
     const Shape at = Coordinates(static_cast<int64_t>(i), x.shape);
@@ -272,7 +272,9 @@ bool EvaluateArithmetic(const Call& call, Ideal* y) {
   const std::string& op = call.node.op_type();
   const Ideal* third = call.has(2) ? call.in[2] : nullptr;
   if (op == "QuantizeLinear") {
-    *y = Quantize(*call.in[0], *call.in[1], third, call.integer("axis", 1));
+    const int64_t type = call.integer("output_dtype", TensorProto::UINT8);
+    *y = Quantize(*call.in[0], *call.in[1], third, call.integer("axis", 1),
+                  static_cast<int32_t>(type));
   } else if (op == "DequantizeLinear") {
     *y = Dequantize(*call.in[0], *call.in[1], third, call.integer("axis", 1));
   } else if (op == "Relu" || op == "Clip") {
