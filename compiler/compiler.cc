@@ -150,6 +150,7 @@ class Compilation {
   bool Finish() {
     Step("plan");
     auto start = std::chrono::steady_clock::now();
+    OrderOps(&program_);
     PlanArena(&program_, kAlignment);
     Time("plan", start);
     if (!CheckRequirements()) return false;

@@ -133,7 +133,7 @@ class ArtifactCheckTest : public testing::Test {
 
   void FlipThresholds(const std::string& op) {
     format::RequantT* r = RequantOf(op);
-    for (size_t i = 0; i < r->thresholds.size(); i += 3) {
+    for (size_t i = 0; i < r->thresholds.size(); i += 11) {
       const int64_t t = r->thresholds[i];
       const auto channel = static_cast<int64_t>(i / r->threshold_count);
       if (t == INT64_MAX) continue;

@@ -167,8 +167,8 @@ void Builder::MakeConstants() {
   const auto doubles = [](const auto& list) {
     return std::vector<double>(list.begin(), list.end());
   };
-  w1_ = ints(54, -127, 127);
-  s1_ = floats(3, 0.002F, 0.004F);
+  w1_ = ints(54, -31, 31);
+  s1_ = floats(3, 0.008F, 0.016F);
   b1_ = ints(3, -3000, 3000);
   for (const float s : s1_) sb1_.push_back(kX.scale * s);
   s2_ = floats(3, 0.004F, 0.006F);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/plan/order.h"
 #include "compiler/plan/planner.h"
 
 namespace fold {
@@ -35,6 +36,29 @@ std::map<int, Lifespan> LifespansOf(const Program& program) {
 }
 
 }  // namespace
+
+void OrderOps(Program* program) {
+  auto& artifact = program->artifact;
+  Dataflow flow;
+  for (size_t t = 0; t < artifact.tensors.size(); ++t) {
+    const auto& tensor = *artifact.tensors[t];
+    const bool own = program->alias_of[t] < 0 &&
+                     tensor.storage == format_::Storage::ARENA;
+    flow.tensors.push_back({own ? static_cast<int64_t>(tensor.bytes) : 0});
+  }
+  for (const auto& op : artifact.ops) {
+    Dataflow::Operation operation;
+    for (int t : op->inputs) operation.reads.push_back(RootOf(*program, t));
+    for (int t : op->outputs) operation.writes.push_back(RootOf(*program, t));
+    operation.scratch = static_cast<int64_t>(op->scratch_bytes);
+    flow.operations.push_back(std::move(operation));
+  }
+  const OrderResult best = ChooseOrder(flow);
+  if (best.order.size() != artifact.ops.size()) return;
+  std::vector<std::unique_ptr<format_::OpT>> ordered;
+  for (int i : best.order) ordered.push_back(std::move(artifact.ops[i]));
+  artifact.ops = std::move(ordered);
+}
 
 void PlanArena(Program* program, int64_t alignment) {
   auto& artifact = program->artifact;

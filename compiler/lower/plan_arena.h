@@ -8,6 +8,10 @@
 
 namespace fold {
 
+// Puts the ops into an order in which few bytes live at one time; the order
+// that they have stays where no better one is found.
+void OrderOps(Program* program);
+
 // Fills in the offsets of arena tensors and scratch, and the plan. Stage
 // `planned` holds after it. `alignment` in bytes.
 void PlanArena(Program* program, int64_t alignment);

@@ -46,7 +46,9 @@ class Search {
       if (sum > capacity_) return SearchOutcome::kImpossible;
     }
     const bool found = Solve({0, sections - 1, 0, -1});
-    if (exhausted_) return SearchOutcome::kExhausted;
+    if (exhausted_ || (!found && options_.backjump)) {
+      return SearchOutcome::kExhausted;
+    }
     if (!found) return SearchOutcome::kImpossible;
     *offsets = offset_;
     return SearchOutcome::kFound;
@@ -70,6 +72,17 @@ class Search {
   struct Change {
     int block;
     int64_t floor;
+  };
+  // Sections from `first` to `last`; none if last < first.
+  struct Range {
+    int first = std::numeric_limits<int>::max(), last = -1;
+    void Add(int from, int to) {
+      first = std::min(first, from);
+      last = std::max(last, to);
+    }
+    bool Meets(const Block& block) const {
+      return block.first <= last && first <= block.last;
+    }
   };
 
   // The unplaced blocks of the part.
@@ -126,7 +139,10 @@ class Search {
     bool empty = true;
     for (int k = part.first; k <= part.last && empty; ++k) empty = !rest_[k];
     if (empty) return true;
-    for (const Candidate& candidate : Candidates(part)) {
+    const std::vector<Candidate> candidates = Candidates(part);
+    Range failure;
+    if (candidates.empty()) failure.Add(part.first, part.last);
+    for (const Candidate& candidate : candidates) {
       if (nodes_ <= 0) {
         exhausted_ = true;
         return false;
@@ -140,7 +156,13 @@ class Search {
       }
       Undo(mark, placed);
       if (exhausted_) return false;
+      if (options_.backjump) {
+        // Another block here would not change what failed.
+        if (!failure_.Meets(packing_.blocks[candidate.block])) return false;
+        failure.Add(failure_.first, failure_.last);
+      }
     }
+    failure_ = failure;
     return false;
   }
 
@@ -154,13 +176,13 @@ class Search {
     for (int k = block.first; k <= block.last; ++k) rest_[k] -= block.size;
     for (int k = block.first; k < block.last; ++k) --crossing_[k];
     const int64_t top = offset + block.size;
-    if (top > capacity_) return false;
+    if (top > capacity_) return Fail(block);
     for (int j : packing_.overlaps[i]) {
       if (placed_[j] || floor_[j] >= top) continue;
       const Block& other = packing_.blocks[j];
       trail_.push_back({j, floor_[j]});
       floor_[j] = AlignUp(top, other.alignment);
-      if (floor_[j] + other.size > capacity_) return false;
+      if (floor_[j] + other.size > capacity_) return Fail(other);
     }
     return true;
   }
@@ -184,7 +206,7 @@ class Search {
   // follows from the offset below which nothing comes any more.
   bool Fits(const Part& part, size_t mark) {
     for (int k = part.first; k <= part.last; ++k) {
-      if (rest_[k] > 0 && part.offset + rest_[k] > capacity_) return false;
+      if (rest_[k] > 0 && part.offset + rest_[k] > capacity_) return Fail(k);
     }
     const Block& block = packing_.blocks[order_.back()];
     int first = block.first, last = block.last;
@@ -194,9 +216,24 @@ class Search {
       last = std::max(last, lifted.last);
     }
     for (int k = first; k <= last; ++k) {
-      if (rest_[k] > 0 && !SectionFits(k, part.offset)) return false;
+      if (rest_[k] > 0 && !SectionFits(k, part.offset)) return Fail(k);
     }
     return true;
+  }
+
+  // Notes where it failed: around a block, or around the unplaced blocks of a
+  // section.
+  bool Fail(const Block& block) {
+    failure_ = {block.first, block.last};
+    return false;
+  }
+  bool Fail(int section) {
+    failure_ = {};
+    for (int i : packing_.sections[section]) {
+      const Block& block = packing_.blocks[i];
+      if (!placed_[i]) failure_.Add(block.first, block.last);
+    }
+    return false;
   }
 
   // For each level: what must lie above it fits between it and the capacity.
@@ -225,6 +262,7 @@ class Search {
   const ExactSearchOptions options_;
   int64_t& nodes_;
   bool exhausted_ = false;
+  Range failure_;  // of the last failure
   std::vector<int> rank_;
   std::vector<int64_t> floor_;   // the lowest offset that each may still have
   std::vector<int64_t> offset_;  // of those placed

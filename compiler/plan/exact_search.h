@@ -22,12 +22,16 @@ struct ExactSearchOptions {
   bool dominance = true;
   // Solve parts without a common block apart.
   bool decomposition = true;
+  // After a failure go back to a block that shares a section with what could
+  // not be placed. Finds plans sooner and gives up ways that might have led to
+  // one: proves nothing.
+  bool backjump = false;
 };
 
 enum class SearchOutcome {
   kFound,       // offsets hold a plan
   kImpossible,  // no plan is that low
-  kExhausted,   // the nodes ran out
+  kExhausted,   // the nodes ran out, or backjumping ended without a plan
 };
 
 // Looks for a plan of height <= capacity, trying blocks in `order` where offset

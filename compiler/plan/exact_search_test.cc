@@ -81,6 +81,23 @@ TEST(ExactSearch, EverySwitchSavesNodes) {
   EXPECT_LT(all, NodesUsed({true, true, false}));
 }
 
+TEST(ExactSearch, BackjumpingFindsPlansAndProvesNothing) {
+  int found = 0;
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    const Problem problem = DrawFullProblem(seed, 12, 12);
+    ExactSearchOptions options;
+    options.backjump = true;
+    const SearchOutcome outcome =
+        Search(problem, MakePacking(problem).lower_bound, options);
+    EXPECT_NE(outcome, SearchOutcome::kImpossible) << seed;
+    found += outcome == SearchOutcome::kFound;
+  }
+  EXPECT_GT(found, 20);
+  ExactSearchOptions options;
+  options.backjump = true;
+  EXPECT_EQ(Search(GapProblem(), 7, options), SearchOutcome::kExhausted);
+}
+
 TEST(ExactSearch, RunsOutOfNodes) {
   const Packing packing = MakePacking(DrawFullProblem(1, 40, 1000));
   int64_t nodes = 5;

@@ -72,10 +72,13 @@ class Planner {
          ++attempt) {
       const auto blocks = static_cast<int64_t>(packing_.blocks.size());
       int64_t nodes = std::min(
-          share, AttemptLength(attempt) * (kFirstAttemptNodes + blocks));
+          share, AttemptLength(attempt / 2) * (kFirstAttemptNodes + blocks));
       share -= nodes;
-      outcome = SearchPlan(packing_, SearchOrder(packing_, attempt), target,
-                           options_.search, &nodes, &offsets);
+      // Each order twice: with a proof in the end, and without.
+      ExactSearchOptions search = options_.search;
+      search.backjump = attempt % 2 == 1;
+      outcome = SearchPlan(packing_, SearchOrder(packing_, attempt / 2), target,
+                           search, &nodes, &offsets);
       share += nodes;
     }
     result_.nodes += spent_before - share;

@@ -19,7 +19,8 @@ struct PlanOptions {
   bool exact = true;
   // Blocks that the exact search may place in all (1 to 50 microseconds each).
   int64_t node_budget = 100'000;
-  ExactSearchOptions search;
+  ExactSearchOptions
+      search;  // but for backjump: every order is tried both ways
 };
 
 struct PlanResult {

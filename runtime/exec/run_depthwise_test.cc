@@ -39,9 +39,8 @@ void ExpectDepthwise(const Case& c, uint32_t seed) {
       const int64_t ix =
           ox * c.stride - c.pad_left + t % c.kernel_width * c.dilation;
       if (y < 0 || y >= c.height || ix < 0 || ix >= c.width) continue;
-      const uint8_t byte =
-          x[((b * c.height + y) * c.width + ix) * c.channels +
-            ch / c.multiplier];
+      const uint8_t byte = x[((b * c.height + y) * c.width + ix) * c.channels +
+                             ch / c.multiplier];
       const int code = c.x_unsigned ? byte : static_cast<int8_t>(byte);
       sum += (code - zero) * w[ch * taps + t];
     }
@@ -56,11 +55,10 @@ void ExpectDepthwise(const Case& c, uint32_t seed) {
   format::PackDepthwise(
       out_channels, taps,
       [&](int64_t ch, int64_t t) { return w[ch * taps + t]; }, packed.data());
-  const int weights = a.Constant(
-      ElementType::S16, {static_cast<int64_t>(packed.size())}, packed);
-  const int y = a.Output(
-      "y", ElementType::S32,
-      {c.batch, c.out_height, c.out_width, out_channels});
+  const int weights = a.Constant(ElementType::S16,
+                                 {static_cast<int64_t>(packed.size())}, packed);
+  const int y = a.Output("y", ElementType::S32,
+                         {c.batch, c.out_height, c.out_width, out_channels});
   format::ConvParametersT p;
   p.kernel_height = c.kernel_height;
   p.kernel_width = c.kernel_width;

@@ -73,10 +73,10 @@ TEST(RunElementwise, AddBroadcastsBothOperands) {
   a.Add(Opcode::ADD2, p, {x, z}, y);
   const std::vector<int8_t> first = {10, -10, 100, 0};
   const std::vector<uint8_t> second = {0, 1, 255};
-  EXPECT_EQ(ValuesOf<int16_t>(
-                RunFile(a.Finish(), {BytesOf(first), BytesOf(second)})),
-            (std::vector<int16_t>{23, -17, 22, -18, -232, -272, 200, 3, 200, 2,
-                                  -52, -252}));
+  EXPECT_EQ(
+      ValuesOf<int16_t>(RunFile(a.Finish(), {BytesOf(first), BytesOf(second)})),
+      (std::vector<int16_t>{23, -17, 22, -18, -232, -272, 200, 3, 200, 2, -52,
+                            -252}));
 }
 
 TEST(RunElementwise, MulInPlace) {

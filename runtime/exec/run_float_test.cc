@@ -53,18 +53,18 @@ TEST(RunFloat, GemmTransposedWithBroadcastC) {
   p.alpha = 2;
   p.beta = -1;
   // a^T is [[1, 3], [2, 4]], b^T is [[5], [6]].
-  EXPECT_EQ(RunOne(Opcode::F64_GEMM, p,
-                   {{{2, 2}, {1, 2, 3, 4}}, {{1, 2}, {5, 6}}, {{1}, {100}}},
-                   {2, 1}),
-            (Reals{-54, -32}));
+  EXPECT_EQ(
+      RunOne(Opcode::F64_GEMM, p,
+             {{{2, 2}, {1, 2, 3, 4}}, {{1, 2}, {5, 6}}, {{1}, {100}}}, {2, 1}),
+      (Reals{-54, -32}));
 }
 
 TEST(RunFloat, MatmulBroadcastsBatches) {
   const Operand a = {{2, 1, 1, 2}, {1, 2, 3, 4}};
   const Operand b = {{2, 2, 1}, {1, 10, 5, 7}};
-  EXPECT_EQ(RunOne(Opcode::F64_MATMUL, format::NoParametersT(), {a, b},
-                   {2, 2, 1, 1}),
-            (Reals{21, 19, 43, 43}));
+  EXPECT_EQ(
+      RunOne(Opcode::F64_MATMUL, format::NoParametersT(), {a, b}, {2, 2, 1, 1}),
+      (Reals{21, 19, 43, 43}));
   EXPECT_EQ(RunOne(Opcode::F64_MATMUL, format::NoParametersT(),
                    {{{2}, {1, 2}}, {{2}, {3, 4}}}, {}),
             (Reals{11}));
@@ -73,9 +73,9 @@ TEST(RunFloat, MatmulBroadcastsBatches) {
 TEST(RunFloat, BinaryAndUnary) {
   format::F64BinaryParametersT p;
   p.kind = format::BinaryKind::DIV;
-  EXPECT_EQ(RunOne(Opcode::F64_BINARY, p, {{{2, 1}, {6, 8}}, {{2}, {2, 4}}},
-                   {2, 2}),
-            (Reals{3, 1.5, 4, 2}));
+  EXPECT_EQ(
+      RunOne(Opcode::F64_BINARY, p, {{{2, 1}, {6, 8}}, {{2}, {2, 4}}}, {2, 2}),
+      (Reals{3, 1.5, 4, 2}));
   format::F64UnaryParametersT u;
   u.kind = format::UnaryKind::CLIP;
   u.alpha = -1;

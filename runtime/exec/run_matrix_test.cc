@@ -31,7 +31,7 @@ class Reference {
                               : static_cast<int>((*random)() % 256) - 128;
     for (int64_t n = 0; n < c.columns; ++n) {
       const int zero = static_cast<int>((*random)() % 256);
-      zeros.push_back(!c.zeros ? (c.w_unsigned ? 128 : 0)
+      zeros.push_back(!c.zeros       ? (c.w_unsigned ? 128 : 0)
                       : c.w_unsigned ? zero
                                      : zero - 128);
     }
@@ -94,7 +94,9 @@ std::vector<int> AddConstants(const Reference& r, format::TestArtifact* a) {
     const auto weight = [&](int64_t n, int64_t k) {
       return r.Weight(g * columns + n, k);
     };
-    const auto weight_zero = [&](int64_t n) { return r.zeros[g * columns + n]; };
+    const auto weight_zero = [&](int64_t n) {
+      return r.zeros[g * columns + n];
+    };
     format::PackMatrix(columns, r.depth, r.c.w_unsigned, weight,
                        packed.data() + g * bytes);
     format::MatrixCorrections(columns, r.depth, r.c.w_unsigned, weight,
@@ -122,12 +124,11 @@ void ExpectConv(const Case& c, uint32_t seed) {
         format::RecommendedMatrixScratch(r.depth, 1000)}) {
     format::TestArtifact a;
     const ElementType type = c.x_unsigned ? ElementType::U8 : ElementType::S8;
-    const int x =
-        a.Input("x", type, {c.batch, c.height, c.width, c.channels});
+    const int x = a.Input("x", type, {c.batch, c.height, c.width, c.channels});
     std::vector<int> operands = AddConstants(r, &a);
     operands.insert(operands.begin(), x);
-    const int y = a.Output(
-        "y", ElementType::S32, {c.batch, c.out_height, c.out_width, c.columns});
+    const int y = a.Output("y", ElementType::S32,
+                           {c.batch, c.out_height, c.out_width, c.columns});
     format::ConvParametersT p;
     p.kernel_height = c.kernel_height;
     p.kernel_width = c.kernel_width;
@@ -201,8 +202,23 @@ TEST(Matrix, RandomConvolutions) {
 void ExpectProduct(int64_t rows, int64_t depth, int64_t columns,
                    uint32_t seed) {
   std::mt19937 random(seed);
-  const Case c = {1, 1, rows, depth, 1, columns, 1, 1, 1, 1, 0, 0, 1, rows,
-                  (seed & 1) != 0, (seed & 2) != 0, (seed & 4) != 0};
+  const Case c = {1,
+                  1,
+                  rows,
+                  depth,
+                  1,
+                  columns,
+                  1,
+                  1,
+                  1,
+                  1,
+                  0,
+                  0,
+                  1,
+                  rows,
+                  (seed & 1) != 0,
+                  (seed & 2) != 0,
+                  (seed & 4) != 0};
   const Reference r(c, &random);
   format::TestArtifact a;
   const ElementType type = c.x_unsigned ? ElementType::U8 : ElementType::S8;
@@ -248,9 +264,8 @@ TEST(Matrix, ExtremeSums) {
           2, kDepth, false, weight, [](int64_t) { return 0; },
           x_unsigned ? 0 : -128, x_unsigned, correction.data());
       format::TestArtifact a;
-      const int x =
-          a.Input("x", x_unsigned ? ElementType::U8 : ElementType::S8,
-                  {1, kDepth});
+      const int x = a.Input("x", x_unsigned ? ElementType::U8 : ElementType::S8,
+                            {1, kDepth});
       const int w = a.Constant(ElementType::S8,
                                {static_cast<int64_t>(packed.size())}, packed);
       const int c = a.Constant(ElementType::S32, {2}, correction);
@@ -277,8 +292,8 @@ TEST(Matrix, RequantizesPerChannel) {
   constexpr int64_t kRows = 37;
   constexpr int64_t kColumns = 75;
   std::mt19937 random(5);
-  const Case c = {1, 1, kRows, 9, 1, kColumns, 1, 1, 1, 1, 0, 0,
-                  1, kRows, true, false, false};
+  const Case c = {1, 1, kRows, 9, 1,     kColumns, 1,     1,    1,
+                  1, 0, 0,     1, kRows, true,     false, false};
   const Reference r(c, &random);
   format::TestArtifact a;
   std::vector<int> operands = AddConstants(r, &a);

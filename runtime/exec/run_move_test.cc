@@ -46,8 +46,9 @@ TEST(RunMove, ConcatAlongAMiddleAxis) {
   format::ConcatParametersT p;
   p.axis = 1;
   a.Add(Opcode::CONCAT, p, {x, z, x}, y);
-  EXPECT_EQ(RunFile(a.Finish(), {{1, 2, 3, 4}, {10, 11, 12, 13, 14, 15, 16, 17}}),
-            (Bytes{1, 2, 10, 11, 12, 13, 1, 2, 3, 4, 14, 15, 16, 17, 3, 4}));
+  EXPECT_EQ(
+      RunFile(a.Finish(), {{1, 2, 3, 4}, {10, 11, 12, 13, 14, 15, 16, 17}}),
+      (Bytes{1, 2, 10, 11, 12, 13, 1, 2, 3, 4, 14, 15, 16, 17, 3, 4}));
 }
 
 TEST(RunMove, PadAndCrop) {

@@ -14,7 +14,8 @@ using format::TestFile;
 
 class Runtime : public ::testing::Test {
  protected:
-  Runtime() : file_(SmallNetwork().Finish()), arena_(4096 + 64), x_(60), y_(120) {
+  Runtime()
+      : file_(SmallNetwork().Finish()), arena_(4096 + 64), x_(60), y_(120) {
     EXPECT_EQ(fold_open(file_.data(), file_.size(), &model_, &error_), FOLD_OK);
     const auto at = reinterpret_cast<uintptr_t>(arena_.data());
     options_.arena = arena_.data() + (64 - at % 64) % 64;
@@ -34,7 +35,7 @@ class Runtime : public ::testing::Test {
   std::string RunError() {
     fold_error error;
     return fold_run(&model_, &options_, &error) == FOLD_OK ? "ok"
-                                                            : error.message;
+                                                           : error.message;
   }
 
   TestFile file_;
@@ -121,7 +122,8 @@ TEST_F(Runtime, RunsTheNetworkAndItsTaps) {
           sum += (code(k % 3, r + k / 6, q + k / 3 % 2) - 10) *
                  ((n * 7 + k * 5) % 41 - 20);
         }
-        conv.push_back(static_cast<int8_t>(std::max(-128, std::min(127, sum >> 6))));
+        conv.push_back(
+            static_cast<int8_t>(std::max(-128, std::min(127, sum >> 6))));
         want.push_back(static_cast<float>(conv.back()) * 0.25f);
       }
     }

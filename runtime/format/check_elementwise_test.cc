@@ -114,8 +114,8 @@ TEST(CheckElementwise, Tables) {
   TestArtifact a;
   const int x = a.Arena(ElementType::S8, {2, 3});
   const int y = a.Arena(ElementType::U8, {2, 3});
-  const int t = a.Constant<uint8_t>(ElementType::U8, {768},
-                                    std::vector<uint8_t>(768));
+  const int t =
+      a.Constant<uint8_t>(ElementType::U8, {768}, std::vector<uint8_t>(768));
   TableParametersT p;
   p.axis = 1;
   OpT* op = a.Add(Opcode::TABLE_1, p, {x, t}, y);

@@ -68,8 +68,8 @@ TEST(CheckLinear, Depthwise) {
   TestArtifact a;
   const int x = a.Arena(ElementType::U8, {1, 5, 5, 3});
   const int y = a.Arena(ElementType::S32, {1, 5, 5, 6});
-  const int w = a.Constant<int16_t>(
-      ElementType::S16, {160}, std::vector<int16_t>(160));
+  const int w =
+      a.Constant<int16_t>(ElementType::S16, {160}, std::vector<int16_t>(160));
   ConvParametersT p;
   p.kernel_height = p.kernel_width = 3;
   p.requant = NoRequant();
@@ -86,17 +86,21 @@ TEST(CheckLinear, FullyConnected) {
   TestArtifact a;
   const int x = a.Arena(ElementType::S8, {3, 10});
   const int y = a.Arena(ElementType::S32, {3, 5});
-  const int w = a.Constant<int8_t>(ElementType::S8, {192},
-                                   std::vector<int8_t>(192));
-  const int c = a.Constant<int32_t>(ElementType::S32, {5},
-                                    std::vector<int32_t>(5));
+  const int w =
+      a.Constant<int8_t>(ElementType::S8, {192}, std::vector<int8_t>(192));
+  const int c =
+      a.Constant<int32_t>(ElementType::S32, {5}, std::vector<int32_t>(5));
   FullyConnectedParametersT p;
   p.requant = NoRequant();
   OpT* op = a.Add(Opcode::FULLY_CONNECTED, std::move(p), {x, w, c}, y);
   a.Scratch(op, MinimumMatrixScratch(10));
   EXPECT_TRUE(Accepts(&a));
   a.artifact.tensors[y]->shape = {5, 3};
-  EXPECT_TRUE(Refuses(&a, "correction: 5 elements, not 3"));
+  EXPECT_TRUE(Refuses(&a, "weights: 192 elements, not 128"));
+  a.artifact.tensors[y]->shape = {3, 5};
+  a.artifact.tensors[c]->shape = {4};
+  a.artifact.tensors[c]->bytes = 16;
+  EXPECT_TRUE(Refuses(&a, "correction: 4 elements, not 5"));
   a.artifact.tensors[y]->shape = {15};
   EXPECT_TRUE(Refuses(&a, "weights: 192 elements"));
   a.artifact.tensors[x]->type = ElementType::BOOL;

@@ -1,11 +1,10 @@
 // What holds for every op, one broken rule at a time; and that every opcode of
 // kernel_opcodes.def has its row.
-#include "runtime/format/check.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "runtime/format/check.h"
 #include "runtime/format/test_artifact.h"
 
 namespace fold::format {
@@ -13,11 +12,11 @@ namespace {
 
 TEST(CheckOp, EveryOpcodeHasARuleOfItsName) {
   int count = 0;
-#define FOLD_OPCODE(number, name, parameters)                        \
-  ASSERT_NE(FindOpRule(Opcode::name), nullptr) << #name;             \
-  EXPECT_EQ(std::string(FindOpRule(Opcode::name)->name), #name);     \
-  EXPECT_EQ(ParametersOf(Opcode::name), OpParameters::parameters);   \
-  EXPECT_STREQ(EnumNameOpcode(Opcode::name), #name);                 \
+#define FOLD_OPCODE(number, id, parameters)                      \
+  ASSERT_NE(FindOpRule(Opcode::id), nullptr) << #id;             \
+  EXPECT_EQ(std::string(FindOpRule(Opcode::id)->name), #id);     \
+  EXPECT_EQ(ParametersOf(Opcode::id), OpParameters::parameters); \
+  EXPECT_STREQ(EnumNameOpcode(Opcode::id), #id);                 \
   ++count;
 #include "runtime/format/kernel_opcodes.def"
   // And the schema has no other.

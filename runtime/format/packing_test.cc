@@ -26,7 +26,9 @@ TEST(Packing, PlacesEveryWeightOnce) {
 }
 
 TEST(Packing, StoresUnsignedWeightsLowerBy128) {
-  const auto weight = [](int64_t n, int64_t k) { return n == 0 && k == 0 ? 255 : 0; };
+  const auto weight = [](int64_t n, int64_t k) {
+    return n == 0 && k == 0 ? 255 : 0;
+  };
   std::vector<int8_t> packed(PackedMatrixBytes(1, 2), 9);
   PackMatrix(1, 2, true, weight, packed.data());
   EXPECT_EQ(packed[0], 127);

@@ -1,8 +1,8 @@
 // The reader on any bytes: it must come back, and quickly.
-#include "runtime/format/reader.h"
-
 #include <cstdlib>
 #include <cstring>
+
+#include "runtime/format/reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // A copy that ends with the allocation, at the alignment that is asked for.

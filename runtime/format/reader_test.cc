@@ -27,7 +27,8 @@ TEST(Reader, OpensAnEmptyNetwork) {
 
 TEST(Reader, RefusesOtherFiles) {
   const std::string text(100, 'x');
-  EXPECT_EQ(FaultOf(TestFile(text.data(), text.size())), "not a .fold artifact");
+  EXPECT_EQ(FaultOf(TestFile(text.data(), text.size())),
+            "not a .fold artifact");
   EXPECT_EQ(FaultOf(TestFile(text.data(), 3)),
             "3 bytes are too few for an artifact");
 }
@@ -86,28 +87,27 @@ TEST(Reader, SurvivesEveryFlippedBit) {
 // One vector of 2,000 operands, named by 2,000 ops: small file, much to check.
 TEST(Reader, RefusesVectorsThatAreSharedTooOften) {
   flatbuffers::FlatBufferBuilder builder;
-  const auto operands =
-      builder.CreateVector(std::vector<int32_t>(2000, 0));
+  const auto operands = builder.CreateVector(std::vector<int32_t>(2000, 0));
   const auto results = builder.CreateVector(std::vector<int32_t>{1});
   std::vector<flatbuffers::Offset<Op>> ops;
   const auto parameters = CreateConcatParameters(builder, 0).Union();
-  const auto one = CreateOp(builder, 0, Opcode::CONCAT,
-                            OpParameters::ConcatParameters, parameters,
-                            operands, results);
+  const auto one =
+      CreateOp(builder, 0, Opcode::CONCAT, OpParameters::ConcatParameters,
+               parameters, operands, results);
   ops.assign(2000, one);
   std::vector<flatbuffers::Offset<Tensor>> tensors;
   const auto name = builder.CreateString("t");
-  tensors.push_back(CreateTensor(
-      builder, name, ElementType::U8,
-      builder.CreateVector(std::vector<int64_t>{1}), Storage::ARENA, 0, 1));
-  tensors.push_back(CreateTensor(
-      builder, name, ElementType::U8,
-      builder.CreateVector(std::vector<int64_t>{2000}), Storage::ARENA, 1,
-      2000));
+  tensors.push_back(CreateTensor(builder, name, ElementType::U8,
+                                 builder.CreateVector(std::vector<int64_t>{1}),
+                                 Storage::ARENA, 0, 1));
+  tensors.push_back(
+      CreateTensor(builder, name, ElementType::U8,
+                   builder.CreateVector(std::vector<int64_t>{2000}),
+                   Storage::ARENA, 1, 2000));
   const auto plan = CreatePlan(builder, 4096, 64);
-  const auto root = CreateArtifact(
-      builder, kFormatVersion, name, name, 0, 0, builder.CreateVector(tensors),
-      builder.CreateVector(ops), plan);
+  const auto root = CreateArtifact(builder, kFormatVersion, name, name, 0, 0,
+                                   builder.CreateVector(tensors),
+                                   builder.CreateVector(ops), plan);
   FinishArtifactBuffer(builder, root);
   EXPECT_EQ(FaultOf(TestFile(builder.GetBufferPointer(), builder.GetSize())),
             "vectors are shared too often");

@@ -49,8 +49,8 @@ TEST(Shape, Broadcast) {
 
 TEST(Shape, Matmul) {
   MatmulShape m;
-  ASSERT_TRUE(ResolveMatmul(Of({5, 1, 2, 3}), Of({7, 3, 4}), Of({5, 7, 2, 4}),
-                            &m));
+  ASSERT_TRUE(
+      ResolveMatmul(Of({5, 1, 2, 3}), Of({7, 3, 4}), Of({5, 7, 2, 4}), &m));
   EXPECT_EQ(m.rows, 2);
   EXPECT_EQ(m.depth, 3);
   EXPECT_EQ(m.columns, 4);

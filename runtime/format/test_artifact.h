@@ -24,9 +24,9 @@ class TestFile {
  public:
   TestFile(const void* bytes, size_t size)
       : size_(size),
-        bytes_(static_cast<uint8_t*>(
-                   std::aligned_alloc(64, size / 64 * 64 + 64)),
-               &std::free) {
+        bytes_(
+            static_cast<uint8_t*>(std::aligned_alloc(64, size / 64 * 64 + 64)),
+            &std::free) {
     std::memcpy(bytes_.get(), bytes, size);
   }
   uint8_t* data() { return bytes_.get(); }
@@ -159,8 +159,8 @@ inline ::testing::AssertionResult Refuses(TestArtifact* artifact,
   if (fault != "ok" && fault.find(text) != std::string::npos) {
     return ::testing::AssertionSuccess();
   }
-  return ::testing::AssertionFailure() << "'" << fault << "', not '" << text
-                                       << "'";
+  return ::testing::AssertionFailure()
+         << "'" << fault << "', not '" << text << "'";
 }
 
 inline ::testing::AssertionResult Accepts(TestArtifact* artifact) {
@@ -186,8 +186,8 @@ inline std::unique_ptr<RequantT> NoRequant() {
   return std::make_unique<RequantT>();
 }
 
-// x f32 [1,3,4,5] -> u8 NHWC -> 2x2 convolution to 6 channels -> s8 -> f32, with
-// taps: a bit of everything.
+// x f32 [1,3,4,5] -> u8 NHWC -> 2x2 convolution to 6 channels -> s8 -> f32,
+// with taps: a bit of everything.
 inline TestArtifact SmallNetwork() {
   TestArtifact a;
   const int x = a.Input("x", ElementType::F32, {1, 3, 4, 5});
@@ -210,8 +210,8 @@ inline TestArtifact SmallNetwork() {
   MatrixCorrections(
       kChannels, kDepth, false, weight, [](int64_t) { return 0; }, 10, true,
       correction.data());
-  const int w = a.Constant(ElementType::S8, {static_cast<int64_t>(packed.size())},
-                           packed);
+  const int w = a.Constant(ElementType::S8,
+                           {static_cast<int64_t>(packed.size())}, packed);
   const int c = a.Constant(ElementType::S32, {kChannels}, correction);
   const int y = a.Arena(ElementType::S8, {1, 4, 5, kChannels});
   ConvParametersT conv;

@@ -1,5 +1,5 @@
-// Memory for kernel tests: arrays of exactly the size that the kernel may touch,
-// with guard bytes on both sides, and the numbers that go wrong first.
+// Memory for kernel tests: arrays of exactly the size that the kernel may
+// touch, with guard bytes on both sides, and the numbers that go wrong first.
 #ifndef RUNTIME_KERNELS_TEST_GUARDED_H_
 #define RUNTIME_KERNELS_TEST_GUARDED_H_
 
@@ -22,8 +22,12 @@ class Guarded {
   }
   T* data() { return values_.data() + kGuard; }
   const T* data() const { return values_.data() + kGuard; }
-  int64_t size() const { return static_cast<int64_t>(values_.size()) - 2 * kGuard; }
-  std::vector<T> Copy() const { return std::vector<T>(data(), data() + size()); }
+  int64_t size() const {
+    return static_cast<int64_t>(values_.size()) - 2 * kGuard;
+  }
+  std::vector<T> Copy() const {
+    return std::vector<T>(data(), data() + size());
+  }
 
   // Nothing outside the array has been written.
   bool Intact() const {

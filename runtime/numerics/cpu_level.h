@@ -10,9 +10,10 @@
 // that an inline function of a shared header is never compiled for a level
 // which the machine that runs it may not have.
 #define FOLD_TARGET_AVX2 __attribute__((target("avx2")))
-#define FOLD_TARGET_AVX512                                         \
-  __attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl," \
-                        "avx512vnni")))
+#define FOLD_TARGET_AVX512                              \
+  __attribute__((                                       \
+      target("avx2,avx512f,avx512bw,avx512dq,avx512vl," \
+             "avx512vnni")))
 #else
 #define FOLD_X86_64 0
 #endif

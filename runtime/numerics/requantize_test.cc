@@ -22,12 +22,11 @@ int64_t HalfEvenByDefinition(int64_t t, int64_t d) {
 }
 
 std::vector<int64_t> Numbers(std::mt19937_64* random, int count) {
-  std::vector<int64_t> numbers = {0,         1,         -1,       2,
+  std::vector<int64_t> numbers = {0,         1,         -1,        2,
                                   -2,        3,         INT64_MAX, INT64_MIN,
-                                  INT32_MAX, INT32_MIN, 127,      -128};
+                                  INT32_MAX, INT32_MIN, 127,       -128};
   for (int i = 0; i < count; ++i) {
-    numbers.push_back(static_cast<int64_t>((*random)()) >>
-                      (*random)() % 64);
+    numbers.push_back(static_cast<int64_t>((*random)()) >> (*random)() % 64);
   }
   return numbers;
 }
@@ -81,8 +80,9 @@ TEST(Requantize, Mul64AndMul128) {
         const Int128 unit = static_cast<Int128>(1) << shift;
         Int128 y = t / unit;
         if (t % unit < 0) --y;
-        const int64_t want = static_cast<int64_t>(
-            y < -100 ? -100 : y > 1000 ? 1000 : y);
+        const int64_t want = static_cast<int64_t>(y < -100   ? -100
+                                                  : y > 1000 ? 1000
+                                                             : y);
         ASSERT_EQ(Mul128(acc, m, c < 0 ? -1 : 0, c, shift, -100, 1000), want);
         if (t > INT64_MAX || t < INT64_MIN) continue;
         Requantizer r;

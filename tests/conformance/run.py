@@ -121,7 +121,7 @@ def compare(args, model, artifact, seed, scratch):
         return f"no output {missing[0]}"
     for name, value in got.items():
         if name not in want:
-            return f"foldrun names a value {name} that the model has not"
+            continue  # a value that folding made
         if name in outputs or want[name].dtype != object:
             why = difference(value, want[name])
             if why:

@@ -46,6 +46,11 @@ using Source = std::function<double(const onnx::TensorProto_DataType& type,
 // Inputs of the model's shapes from `source`, rounded to their type.
 Ideals InputsOf(const onnx::ModelProto& model, const Source& source);
 
+// Runs the artifact on `inputs` and holds every output and every tap against
+// its ideal value, from which quantized values may differ by `steps` codes.
+void ExpectSame(const CompileResult& result, const Ideals& inputs,
+                const Ideals& ideals, int steps = 0);
+
 // Compiles and runs `model` on `inputs` and holds every output and every tap
 // against its ideal value; adds a failure to the running test where one
 // differs. Returns the compile's result for further questions.

@@ -28,10 +28,9 @@ StridedShape Permuted() {
 }
 
 double AnyReal(std::mt19937_64* random) {
-  const double extremes[] = {kNaN,  kInfinity, -kInfinity, 1e300, -1e300,
-                             0.0,   -0.0,      0.5,        1.5,   2.5,
-                             -0.5,  -1.5,      1e-320,     127.5, 255.5,
-                             -128.5};
+  const double extremes[] = {kNaN,   kInfinity, -kInfinity, 1e300, -1e300, 0.0,
+                             -0.0,   0.5,       1.5,        2.5,   -0.5,   -1.5,
+                             1e-320, 127.5,     255.5,      -128.5};
   const uint64_t r = (*random)();
   if (r % 3 == 0) return extremes[r >> 8 & 15u];
   return static_cast<double>(static_cast<int64_t>(r) >> 40) / 65536.0;
@@ -73,7 +72,7 @@ TEST(Boundary, QuantizeAllTypes) {
 }
 
 TEST(Boundary, QuantizeIsTheDefinition) {
-  const double x[] = {0.5,  1.5,   2.5, -0.5,      -1.5,
+  const double x[] = {0.5,  1.5,   2.5,  -0.5,      -1.5,
                       1e30, -1e30, kNaN, kInfinity, -kInfinity};
   const double scale = 1.0;
   const int64_t zero = 10;

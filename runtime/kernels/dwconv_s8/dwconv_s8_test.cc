@@ -77,8 +77,7 @@ TEST(DwconvS8, Extremes) {
     for (int w : {-255, 255}) {
       const std::vector<uint8_t> row(20, static_cast<uint8_t>(x));
       const std::vector<const uint8_t*> taps(50, row.data());
-      const std::vector<int16_t> weights(25 * 32 * 2,
-                                         static_cast<int16_t>(w));
+      const std::vector<int16_t> weights(25 * 32 * 2, static_cast<int16_t>(w));
       DepthwisePoint point;
       point.taps = taps.data();
       point.pairs = 25;

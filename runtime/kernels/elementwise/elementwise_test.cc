@@ -162,8 +162,8 @@ TEST(Elementwise, RequantizeCodesPerChannel) {
 TEST(Elementwise, Tables) {
   std::mt19937_64 random(4);
   for (int64_t bytes : {1, 2, 4, 8}) {
-    for (CodeType type : {CodeType::kU8, CodeType::kS8, CodeType::kU16,
-                          CodeType::kS16}) {
+    for (CodeType type :
+         {CodeType::kU8, CodeType::kS8, CodeType::kU16, CodeType::kS16}) {
       const int64_t entries = int64_t{1} << (8 * CodeBytes(type));
       Guarded<uint64_t> table(4 * entries * bytes / 8);
       FillAny(&table, &random);

@@ -19,14 +19,14 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 double Units(double got, long double want) {
   const double near = static_cast<double>(want);
   if (got == near) return 0;
-  const double step = std::nextafter(std::fabs(near), kInfinity) -
-                      std::fabs(near);
+  const double step =
+      std::nextafter(std::fabs(near), kInfinity) - std::fabs(near);
   return static_cast<double>(std::fabs(got - want) / step);
 }
 
 double Uniform(std::mt19937_64* random, double least, double most) {
-  return least + (most - least) *
-                     static_cast<double>((*random)() >> 11) / 9007199254740992.0;
+  return least + (most - least) * static_cast<double>((*random)() >> 11) /
+                     9007199254740992.0;
 }
 
 template <typename Function, typename Exact>

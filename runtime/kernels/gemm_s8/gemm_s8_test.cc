@@ -72,8 +72,7 @@ TEST(GemmS8, Extremes) {
   const Sizes s = {3, 33000, 1, 0};
   for (int x_value : {0, 255}) {
     for (int w_value : {-128, 127}) {
-      const Guarded<uint8_t> x(s.rows * s.depth,
-                               static_cast<uint8_t>(x_value));
+      const Guarded<uint8_t> x(s.rows * s.depth, static_cast<uint8_t>(x_value));
       const Guarded<int8_t> w(16 * s.depth, static_cast<int8_t>(w_value));
       for (uint8_t flip : {0, 0x80}) ExpectEqual(s, flip, x, w);
     }

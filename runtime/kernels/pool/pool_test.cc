@@ -65,8 +65,7 @@ TEST_F(Pools, AverageWithClasses) {
     const std::vector<int32_t> classes = {2, 0, 1, 1, 0, 2};
     op.column_classes = i % 3 == 0 ? nullptr : classes.data();
     op.first_class = Pick(0, 3);
-    op.requant.form =
-        i % 4 == 0 ? RequantForm::kNone : RequantForm::kRemainder;
+    op.requant.form = i % 4 == 0 ? RequantForm::kNone : RequantForm::kRemainder;
     op.requant.per_channel = true;
     op.requant.multipliers = multipliers;
     op.requant.addends = addends;
@@ -78,8 +77,8 @@ TEST_F(Pools, AverageWithClasses) {
                            op.window.channels * CodeBytes(op.type));
     FillAny(&image, &random_);
     op.image = image.data();
-    const int64_t bytes = op.out_width * op.window.channels *
-                          CodeBytes(op.requant.output);
+    const int64_t bytes =
+        op.out_width * op.window.channels * CodeBytes(op.requant.output);
     Guarded<uint8_t> want(bytes, 1);
     Guarded<uint8_t> got(bytes, 2);
     op.out = want.data();
