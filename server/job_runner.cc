@@ -201,7 +201,6 @@ Failure JobRunner::ExplainExit(const std::string& folder,
               "the compile needs more memory than it may have",
               {{"bytes", std::to_string(limits_.memory_bytes())}}};
     case v1::FILE_LIMIT:
-      if (DiskIsFull()) break;
       return {"COMPILER_OUT_OF_FILE",
               "the compile writes a larger file than it may",
               {{"bytes", std::to_string(limits_.file_bytes())}}};
@@ -226,10 +225,11 @@ Failure JobRunner::ExplainExit(const std::string& folder,
             FormatDiagnosticMessage(diagnostic),
             {{"code", diagnostic.code()}, {"node", diagnostic.node()}}};
   }
-  if (DiskIsFull()) {
+  std::string words = LastWords(folder);
+  // The half-written file is gone by now, and its room is free again.
+  if (DiskIsFull() || words.find(std::strerror(ENOSPC)) != std::string::npos) {
     return {"STORAGE_FULL", "the server's disk is full"};
   }
-  std::string words = LastWords(folder);
   return {ReasonOfExitCode(exit.exit_code()),
           "the compile ended with exit code " +
               std::to_string(exit.exit_code()) +

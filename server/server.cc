@@ -37,7 +37,9 @@ constexpr char kServiceName[] = "foldd.v1.Compiler";
 constexpr int64_t kLookupThreads = 4;
 constexpr int64_t kLookupQueue = 4096;
 constexpr milliseconds kHealthInterval{500};
-constexpr milliseconds kCallsGrace{5000};
+// For connections to close, when no call is left.
+constexpr milliseconds kCloseGrace{500};
+constexpr milliseconds kCallsInterval{10};
 
 std::string CompilerPath(const Config& config) {
   if (!config.compiler_path.empty()) return config.compiler_path;
@@ -158,7 +160,7 @@ absl::Status Server::Parts::StartGrpc() {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   // Named here, so that it is linked and reflection can describe it.
-  (void)grpc::health::v1::HealthCheckRequest::default_instance();
+  (void)grpc::health::v1::HealthCheckRequest::descriptor();
   grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(static_cast<int>(config.max_message_bytes));
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
@@ -240,7 +242,7 @@ void Server::Parts::StopPorts() {
   }
   health_thread.reset();
   if (grpc_server != nullptr) {
-    grpc_server->Shutdown(std::chrono::system_clock::now() + kCallsGrace);
+    grpc_server->Shutdown(std::chrono::system_clock::now() + kCloseGrace);
     grpc_server->Wait();
   }
   http.reset();
@@ -269,8 +271,13 @@ bool Server::Drain() {
   auto* health = parts_->grpc_server->GetHealthCheckService();
   health->SetServingStatus(false);
   health->SetServingStatus(kServiceName, false);
-  bool clean = parts_->scheduler->Drain(
-      std::chrono::seconds(parts_->config.drain_seconds));
+  std::chrono::seconds limit(parts_->config.drain_seconds);
+  auto end = std::chrono::steady_clock::now() + limit;
+  bool clean = parts_->scheduler->Drain(limit);
+  // Callers read their results to the end: each holds bytes of the budget.
+  while (parts_->budget.held() > 0 && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(kCallsInterval);
+  }
   parts_->StopPorts();
   return clean;
 }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compiler/api/compile_flags.h"
+#include "compiler/api/convert.h"
 #include "compiler/api/sha256.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
@@ -92,7 +93,9 @@ Digest DigestOf(std::string_view bytes) {
 
 CompileAction BuildAction(const ActionInputs& inputs) {
   CompileAction out;
-  out.target_bytes = SerializeDeterministic(inputs.target);
+  // Through the struct: one descriptor has one form, whether it was named, sent
+  // or read, and fields that this build does not know have no place in the key.
+  out.target_bytes = SerializeDeterministic(ToProto(FromProto(inputs.target)));
   bool has_encodings = !inputs.encodings.hash().empty();
 
   reapi::Command& command = out.command;

@@ -78,6 +78,15 @@ TEST(Action, NoFieldOfTheOptionsIsForgotten) {
   EXPECT_EQ(v1::CompileOptions::descriptor()->field_count(), 7);
 }
 
+TEST(Action, ADescriptorHasOneForm) {
+  ActionInputs a = Inputs();
+  ActionInputs b = Inputs();
+  b.target.mutable_budgets();
+  b.target.mutable_requantization();
+  b.target.GetReflection()->MutableUnknownFields(&b.target)->AddVarint(999, 1);
+  EXPECT_EQ(Key(a), Key(b));
+}
+
 TEST(Action, WhatMeansTheSameHasTheSameKey) {
   ActionInputs a = Inputs();
   ActionInputs b = Inputs();

@@ -140,22 +140,23 @@ bool CheckArtifact(std::span<const uint8_t> artifact,
     for (CheckLine& line : lines) report->lines.push_back(std::move(line));
   };
   append(CheckSignatureInputs(&state));
+  append(CheckTaps(&state, -1));
   int number = 0;
   if (file->ops() != nullptr) {
     for (const auto* op : *file->ops()) {
       Outcome outcome = CheckOp(&state, *op);
-      if (outcome.labels) {
-        state.SetLabels(op->outputs()->Get(0), std::move(outcome.labels));
-      }
+      state.SetContents(op->outputs()->Get(0), {std::move(outcome.labels),
+                                                std::move(outcome.numbers)});
       report->lines.push_back(
           {"op " + std::to_string(number++) + " " +
                format::EnumNameOpcode(op->opcode()) + " " +
                format::NameOf(op->name()),
            outcome.verdict, std::move(outcome.detail)});
+      append(CheckTaps(&state, op->outputs()->Get(0)));
     }
   }
   append(CheckSignatureOutputs(&state));
-  append(CheckTaps(&state));
+  append(CheckTaps(&state, -2));
   append(CheckArena(*file));
   return true;
 }

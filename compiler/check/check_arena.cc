@@ -52,7 +52,7 @@ class Arena {
   // Runs one op; a fault, or empty.
   std::string Run(const format::Op& op) {
     for (const int32_t in : *op.inputs()) {
-      if (Tensor(in).storage() == Storage::ARENA && !intact_[in]) {
+      if (InArena(in) && !Intact(in)) {
         return "reads " + TensorName(Tensor(in)) +
                ", which is not written yet or overwritten";
       }
@@ -84,6 +84,19 @@ class Arena {
   }
   bool InArena(int32_t number) const {
     return Tensor(number).storage() == Storage::ARENA;
+  }
+
+  // Written, or its very bytes under another shape.
+  bool Intact(int32_t number) const {
+    const Region region = RegionOf(Tensor(number));
+    for (size_t t = 0; t < intact_.size(); ++t) {
+      const Region other = RegionOf(Tensor(static_cast<int32_t>(t)));
+      if (intact_[t] && other.begin == region.begin &&
+          other.end == region.end) {
+        return true;
+      }
+    }
+    return false;
   }
 
   std::string CheckOutputs(const format::Op& op, const Region& scratch) const {

@@ -115,7 +115,7 @@ class QuantizeCheck {
     if (over.chain.size() < prefix) return Unchecked("steps that do not fit");
     const ElementIndex index(known ? *over.labels : std::vector<Label>());
     auto labels = std::make_shared<std::vector<Label>>();
-    Outcome outcome{Verdict::kVerified, "", nullptr};
+    Outcome outcome{Verdict::kVerified, "", nullptr, {}};
     PairSet done;
     for (const int64_t i :
          LogicalIndex(logical_, format::View(p_.permutation()))) {
@@ -165,7 +165,7 @@ class QuantizeCheck {
             CompareReal(ideal, QuantizeChain(p_, channel), low, high)) {
       return Wrong("channel " + std::to_string(channel) + ": " + *why);
     }
-    return {Verdict::kVerified, "", nullptr};
+    return {Verdict::kVerified, "", nullptr, {}};
   }
 
   CheckState* state_;
@@ -208,8 +208,8 @@ std::optional<std::string> CompareAffine(
 }
 
 Outcome Dequantize(CheckState* state, const format::Op& op,
-                   const std::vector<Label>& in, const std::string& name) {
-  const Value* value = state->network().Find(name);
+                   const std::vector<Label>& in, const Value* value,
+                   const std::string& name) {
   const auto& p = *op.parameters_as_DequantizeParameters();
   const Shape logical = PhysicalShape(state->tensor(op.outputs()->Get(0)));
   if (value == nullptr || !value->tracked()) {
@@ -227,7 +227,8 @@ Outcome Dequantize(CheckState* state, const format::Op& op,
   }
   const auto index = LogicalIndex(logical, format::View(p.permutation()));
   Outcome outcome{Verdict::kVerified, "scales, zero points, offsets",
-                  value->labels};
+                  value->labels,
+                  {}};
   PairSet done;
   for (size_t i = 0; i < index.size(); ++i) {
     const int64_t element = index[i];
@@ -357,14 +358,19 @@ Outcome CheckDequantize(CheckState* state, const format::Op& op) {
   const Labels in = state->contents(op.inputs()->Get(0)).labels;
   const std::string name = TensorName(state->tensor(op.outputs()->Get(0)));
   if (!in) return Unchecked("its input is not known");
-  Outcome outcome = Dequantize(state, op, *in, name);
+  const Network& network = state->network();
+  Outcome outcome = Dequantize(state, op, *in, network.Find(name), name);
   if (outcome.verdict != Verdict::kUnchecked || op.sources() == nullptr) {
     return outcome;
   }
   for (const auto* source : *op.sources()) {
-    for (const std::string& other :
-         state->network().OutputsOf(source->str())) {
-      Outcome next = Dequantize(state, op, *in, other);
+    for (const std::string& other : network.OutputsOf(source->str())) {
+      Outcome next = Dequantize(state, op, *in, network.Find(other), other);
+      if (next.verdict == Verdict::kVerified) return next;
+    }
+    // A QLinear operator that is an island: its operand has no name.
+    for (const Value& operand : network.OperandsOf(source->str())) {
+      Outcome next = Dequantize(state, op, *in, &operand, source->str());
       if (next.verdict == Verdict::kVerified) return next;
     }
   }
@@ -393,7 +399,7 @@ std::vector<CheckLine> CheckSignatureInputs(CheckState* state) {
       line.verdict = Verdict::kVerified;
       labels = value->labels;
     }
-    state->SetLabels(entry->tensor(), std::move(labels));
+    state->SetContents(entry->tensor(), {std::move(labels), {}});
     lines.push_back(std::move(line));
   }
   return lines;
@@ -413,38 +419,6 @@ std::vector<CheckLine> CheckSignatureOutputs(CheckState* state) {
       lines.push_back({"output " + name, Verdict::kWrong,
                        "the artifact has no such output"});
     }
-  }
-  return lines;
-}
-
-std::vector<CheckLine> CheckTaps(CheckState* state) {
-  std::vector<CheckLine> lines;
-  if (state->artifact().taps() == nullptr) return lines;
-  for (const auto* tap : *state->artifact().taps()) {
-    CheckLine line{"tap " + Name(tap->name()), Verdict::kVerified, ""};
-    const Value* value = state->network().Find(Name(tap->name()));
-    const Contents& contents = state->contents(tap->tensor());
-    const format::Shape shape = format::ShapeFrom(format::View(tap->shape()));
-    const Shape logical(shape.dims, shape.dims + shape.rank);
-    if (value == nullptr || !value->tracked() || !contents.labels) {
-      const bool island =
-          format::IsFloat(state->tensor(tap->tensor()).type());
-      line.verdict = island ? Verdict::kFloat : Verdict::kUnchecked;
-      line.detail = "not known";
-    } else if (logical != value->shape) {
-      line.verdict = Verdict::kWrong;
-      line.detail = "another shape";
-    } else {
-      const auto index =
-          LogicalIndex(logical, format::View(tap->permutation()));
-      for (size_t i = 0; i < index.size(); ++i) {
-        if ((*value->labels)[index[i]] == (*contents.labels)[i]) continue;
-        line.verdict = Verdict::kWrong;
-        line.detail = "holds other elements";
-        break;
-      }
-    }
-    lines.push_back(std::move(line));
   }
   return lines;
 }

@@ -117,7 +117,7 @@ Outcome OneInput(const CheckState& state, const format::Op& op,
   auto labels = std::make_shared<std::vector<Label>>();
   PairSet done;
   int64_t compared = 0;
-  Outcome outcome{Verdict::kVerified, "", nullptr};
+  Outcome outcome{Verdict::kVerified, "", nullptr, {}};
   for (size_t i = 0; i < in.size(); ++i) {
     const int64_t at = index.Find(in[i]);
     if (at < 0) {
@@ -251,7 +251,7 @@ Outcome ComparePairs(const CheckState& state, const format::Op& op,
   return {Verdict::kVerified,
           std::to_string((a_high - a_low + 1) * (b_high - b_low + 1)) +
               " pairs of codes",
-          nullptr};
+          nullptr, {}};
 }
 
 uint64_t PairKey(Label a, Label b) {
@@ -307,7 +307,7 @@ Outcome TwoInputs(const CheckState& state, const format::Op& op,
   }
   auto labels = std::make_shared<std::vector<Label>>();
   PairSet done;
-  Outcome outcome{Verdict::kVerified, "", nullptr};
+  Outcome outcome{Verdict::kVerified, "", nullptr, {}};
   for (size_t i = 0; i < in_a.size(); ++i) {
     const auto found = at_pair.find(PairKey(in_a[i], in_b[i]));
     const int64_t at = found == at_pair.end() ? -1 : found->second;
@@ -350,7 +350,7 @@ Outcome WithConstant(const CheckState& state, const format::Op& op,
   const ElementIndex index(*over.labels);
   auto labels = std::make_shared<std::vector<Label>>();
   PairSet done;
-  Outcome outcome{Verdict::kVerified, "all codes of the input", nullptr};
+  Outcome outcome{Verdict::kVerified, "all codes of the input", nullptr, {}};
   for (size_t i = 0; i < in.size(); ++i) {
     const int64_t at = index.Find(in[i]);
     if (at < 0) {

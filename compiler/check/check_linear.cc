@@ -290,7 +290,7 @@ Outcome CompareChannels(const Target& target, const LinearDefinition& file,
           std::to_string(file.outputs) + " channels, " +
               std::to_string(file.weights.size()) + " weights, " +
               std::to_string(thresholds) + " thresholds",
-          nullptr};
+          nullptr, {}};
 }
 
 // What the output holds: position-major, channel last.

@@ -145,14 +145,13 @@ Outcome CheckMovement(CheckState* state, const format::Op& op) {
   const int32_t out = op.outputs()->Get(0);
   const Contents& in = state->contents(op.inputs()->Get(0));
   if (op.opcode() == Opcode::COPY && !in.numbers.empty()) {
-    state->SetContents(out, Contents(in));
-    return {Verdict::kVerified, "a constant", nullptr};
+    return {Verdict::kVerified, "a constant", nullptr, in.numbers};
   }
   Labels labels = Moved(state, op);
   if (!labels) return Unchecked("its input is not known");
   const format::Tensor& tensor = state->tensor(out);
   const Value* value = state->network().Find(TensorName(tensor));
-  Outcome outcome{Verdict::kVerified, "element by element", labels};
+  Outcome outcome{Verdict::kVerified, "element by element", labels, {}};
   if (value == nullptr || !value->tracked() ||
       value->labels->size() != labels->size()) {
     outcome.detail = "compared where it is read";
@@ -175,7 +174,7 @@ Outcome CheckMovement(CheckState* state, const format::Op& op) {
 Outcome CheckIsland(CheckState* state, const format::Op& op) {
   const format::Tensor& tensor = state->tensor(op.outputs()->Get(0));
   const Value* value = state->network().Find(TensorName(tensor));
-  Outcome outcome{Verdict::kFloat, "float island: not proved", nullptr};
+  Outcome outcome{Verdict::kFloat, "float island: not proved", nullptr, {}};
   if (value != nullptr && value->tracked() &&
       value->size() == ElementCount(PhysicalShape(tensor))) {
     outcome.labels = value->labels;  // islands are in logical order

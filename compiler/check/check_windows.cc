@@ -136,7 +136,7 @@ Outcome CompareSums(const Value& over, size_t cls, const Form& form,
     return Wrong("sums leave int32");
   }
   if (form.raw()) {
-    return shift == 0 ? Outcome{Verdict::kVerified, "sums", nullptr}
+    return shift == 0 ? Outcome{Verdict::kVerified, "sums", nullptr, {}}
                       : Wrong("sums are off by " + std::to_string(shift));
   }
   StepFunction ideal;
@@ -148,7 +148,7 @@ Outcome CompareSums(const Value& over, size_t cls, const Form& form,
     return Wrong("window class " + std::to_string(channel) + ": sum " +
                  Describe(*mismatch));
   }
-  return {Verdict::kVerified, "every threshold of every window size", nullptr};
+  return {Verdict::kVerified, "every threshold of every window size", nullptr, {}};
 }
 
 // Where each output element of the artifact is in the file's root.
@@ -206,7 +206,7 @@ Outcome Sums(const CheckState& state, const format::Op& op,
       FindGroups(target, file, groups,
                  ConstantLabel(static_cast<int32_t>(file.zero)));
   const std::string fault = Elsewhere(found);
-  Outcome outcome{Verdict::kVerified, "", nullptr};
+  Outcome outcome{Verdict::kVerified, "", nullptr, {}};
   if (!fault.empty()) outcome = Wrong(fault);
   const Form form(RequantOf(op));
   if (form.raw() && over.labels != target.own) {
@@ -245,7 +245,7 @@ Outcome Maxima(const CheckState& state, const Groups& groups,
   const std::string fault = Elsewhere(found);
   Outcome outcome =
       fault.empty()
-          ? Outcome{Verdict::kVerified, "the elements of every window", nullptr}
+          ? Outcome{Verdict::kVerified, "the elements of every window", nullptr, {}}
           : Wrong(fault);
   outcome.labels = FoundLabels(target, found);
   return outcome;

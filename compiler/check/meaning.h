@@ -20,7 +20,8 @@ struct Scope {
   const onnx::NodeProto* node;
   Attributes attributes;
   std::string output;  // name of the first output
-  int64_t opset;
+  // Gets real operands that have no name in the file.
+  std::vector<Value>* operands;
 };
 
 // A real tensor of which nothing is known.

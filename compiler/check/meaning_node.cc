@@ -97,6 +97,7 @@ Value QLinear(const Scope& scope, const Inputs& in) {
     return Result(scope, ReduceOver(scope, x, "Mean", axes, true), in, 3);
   }
   if (!x.known()) return x;
+  scope.operands->push_back(x);
   return Result(scope, Opaque(scope, x.shape, onnx::TensorProto::FLOAT), in,
                 3);
 }

@@ -64,12 +64,6 @@ bool Network::Load(std::span<const uint8_t> bytes, const InputShapes& shapes,
     return false;
   }
   const onnx::GraphProto& graph = model.graph();
-  int64_t opset = 0;
-  for (const auto& entry : model.opset_import()) {
-    if (entry.domain().empty() || entry.domain() == "ai.onnx") {
-      opset = entry.version();
-    }
-  }
   for (const onnx::TensorProto& tensor : graph.initializer()) {
     values_[tensor.name()] = ReadTensor(tensor);
   }
@@ -84,8 +78,10 @@ bool Network::Load(std::span<const uint8_t> bytes, const InputShapes& shapes,
     }
     const std::string first =
         node.output_size() > 0 ? node.output(0) : std::string();
-    const Scope scope{&roots_, &node, Attributes(node), first, opset};
+    std::vector<Value> operands;
+    const Scope scope{&roots_, &node, Attributes(node), first, &operands};
     std::vector<Value> out = Evaluate(scope, in);
+    if (!operands.empty()) operands_[NodeName(node)] = std::move(operands);
     std::vector<std::string>& names = nodes_[NodeName(node)];
     for (int i = 0; i < node.output_size(); ++i) {
       names.push_back(node.output(i));
@@ -106,6 +102,11 @@ const Value* Network::Find(const std::string& name) const {
 std::vector<std::string> Network::OutputsOf(const std::string& node) const {
   const auto at = nodes_.find(node);
   return at == nodes_.end() ? std::vector<std::string>() : at->second;
+}
+
+std::vector<Value> Network::OperandsOf(const std::string& node) const {
+  const auto at = operands_.find(node);
+  return at == operands_.end() ? std::vector<Value>() : at->second;
 }
 
 }  // namespace fold::check

@@ -29,6 +29,9 @@ class Network {
   const Roots& roots() const { return roots_; }
   // Values that a node (by NodeName) defines; empty if there is none.
   std::vector<std::string> OutputsOf(const std::string& node) const;
+  // Real operands of a QLinear operator that has no exact form here: they
+  // have no names in the file.
+  std::vector<Value> OperandsOf(const std::string& node) const;
   const std::vector<std::string>& outputs() const { return outputs_; }
 
  private:
@@ -38,6 +41,7 @@ class Network {
   Roots roots_;
   std::unordered_map<std::string, Value> values_;
   std::unordered_map<std::string, std::vector<std::string>> nodes_;
+  std::unordered_map<std::string, std::vector<Value>> operands_;
   std::vector<std::string> outputs_;
 };
 

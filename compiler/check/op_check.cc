@@ -8,6 +8,11 @@
 namespace fold::check {
 namespace {
 
+std::tuple<int, int, uint64_t, uint64_t> Place(const format::Tensor& tensor) {
+  return {static_cast<int>(tensor.storage()), static_cast<int>(tensor.type()),
+          tensor.offset(), tensor.bytes()};
+}
+
 template <typename T, typename Out>
 void Read(const uint8_t* bytes, int64_t count, Out* out) {
   for (int64_t i = 0; i < count; ++i) {
@@ -20,11 +25,11 @@ void Read(const uint8_t* bytes, int64_t count, Out* out) {
 }  // namespace
 
 Outcome Unchecked(std::string why) {
-  return {Verdict::kUnchecked, std::move(why), nullptr};
+  return {Verdict::kUnchecked, std::move(why), nullptr, {}};
 }
 
 Outcome Wrong(std::string what) {
-  return {Verdict::kWrong, std::move(what), nullptr};
+  return {Verdict::kWrong, std::move(what), nullptr, {}};
 }
 
 CheckState::CheckState(const format::Artifact& artifact,
@@ -34,9 +39,22 @@ CheckState::CheckState(const format::Artifact& artifact,
       artifact.tensors() != nullptr ? artifact.tensors()->size() : 0;
   contents_.resize(count);
   read_.resize(count, false);
+  for (size_t t = 0; t < count; ++t) {
+    const auto number = static_cast<int32_t>(t);
+    keepers_.emplace(Place(tensor(number)), number);
+  }
+}
+
+int32_t CheckState::Keeper(int32_t number) const {
+  return keepers_.at(Place(tensor(number)));
+}
+
+void CheckState::SetContents(int32_t number, Contents contents) {
+  contents_[Keeper(number)] = std::move(contents);
 }
 
 const Contents& CheckState::contents(int32_t number) {
+  number = Keeper(number);
   if (!read_[number]) {
     read_[number] = true;
     if (tensor(number).storage() == format::Storage::CONSTANT) {

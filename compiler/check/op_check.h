@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -27,7 +29,9 @@ struct Contents {
 struct Outcome {
   Verdict verdict = Verdict::kUnchecked;
   std::string detail;
-  Labels labels;  // of the output, where known
+  // Of the output, where known.
+  Labels labels;
+  std::vector<double> numbers;
 };
 Outcome Unchecked(std::string why);
 Outcome Wrong(std::string what);
@@ -42,22 +46,22 @@ class CheckState {
     return *artifact_.tensors()->Get(
         static_cast<flatbuffers::uoffset_t>(number));
   }
+  // What was last written to the same bytes: tensors of one storage, place
+  // and size are one another under other shapes.
   const Contents& contents(int32_t number);
-  void SetLabels(int32_t number, Labels labels) {
-    contents_[number].labels = std::move(labels);
-  }
-  void SetContents(int32_t number, Contents contents) {
-    contents_[number] = std::move(contents);
-  }
+  void SetContents(int32_t number, Contents contents);
   // Bytes of a constant tensor, null for others.
   const uint8_t* ConstantBytes(int32_t number) const;
 
  private:
   void ReadConstant(int32_t number);
+  // The tensor under whose number the same bytes' contents are kept.
+  int32_t Keeper(int32_t number) const;
   const format::Artifact& artifact_;
   const Network& network_;
   std::vector<Contents> contents_;
   std::vector<bool> read_;
+  std::map<std::tuple<int, int, uint64_t, uint64_t>, int32_t> keepers_;
 };
 
 Shape PhysicalShape(const format::Tensor& tensor);
@@ -114,7 +118,9 @@ std::optional<std::string> IdealSteps(const Value& over, size_t cls,
 // The artifact's inputs hold what their names say.
 std::vector<CheckLine> CheckSignatureInputs(CheckState* state);
 std::vector<CheckLine> CheckSignatureOutputs(CheckState* state);
-std::vector<CheckLine> CheckTaps(CheckState* state);
+// Taps that are captured when op output `written` has been written; -1: before
+// all ops; -2: those that never are.
+std::vector<CheckLine> CheckTaps(CheckState* state, int32_t written);
 // No read of what another write destroyed, no forbidden overlap.
 std::vector<CheckLine> CheckArena(const format::Artifact& artifact);
 

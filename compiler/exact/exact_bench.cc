@@ -90,9 +90,9 @@ BENCHMARK_CAPTURE(Channel, float_16, Scales::kFloat, 16)
 
 void Sum(benchmark::State& state, bool ties) {
   TwoInputProblem problem;
-  problem.a.scale = ties ? Fraction(1, 16) : FromDouble(0.0253f);
-  problem.b.scale = ties ? Fraction(1, 32) : FromDouble(0.0358f);
-  problem.quantization.scale = ties ? Fraction(1, 8) : FromDouble(0.0366f);
+  problem.a.scale = ties ? Fraction(1, 16) : FromDouble(0.02534567f);
+  problem.b.scale = ties ? Fraction(1, 32) : FromDouble(0.03587654f);
+  problem.quantization.scale = ties ? Fraction(1, 8) : FromDouble(0.03661234f);
   TwoInputResult result;
   for (auto _ : state) result = ChooseTwoInput(problem);
   state.SetLabel(std::string(Name(result.plan->form)));

@@ -38,12 +38,14 @@ void AddNumbers(const TensorType& type, std::set<double>& numbers) {
   if (e.code_high) numbers.insert(static_cast<double>(*e.code_high));
 }
 
-// `to` says what `from` says; it may know more of which codes can come.
+// `to` says what `from` says; it may know more of which codes can come: its
+// range may be a part of that of `from`.
 bool Carries(const Encoding& to, const Encoding& from) {
   return to.scales == from.scales && to.zero_points == from.zero_points &&
          to.axis == from.axis && to.block == from.block &&
-         (!from.code_low || to.code_low == from.code_low) &&
-         (!from.code_high || to.code_high == from.code_high);
+         (!from.code_low || (to.code_low && *to.code_low >= *from.code_low)) &&
+         (!from.code_high ||
+          (to.code_high && *to.code_high <= *from.code_high));
 }
 
 // Equal but for the axis.
@@ -346,8 +348,11 @@ bool Rewriter::Apply(Proposal proposal) {
   for (const Node& node : proposal.added) {
     for (ValueId v : node.results) fresh.insert(v);
   }
+  std::set<ValueId> made;
   for (const ConstantMove& move : sheet.constants) {
-    if (move.to.valid() && move.to != move.from && graph_.IsConstant(move.to)) {
+    const bool makes = move.kind == ConstantMove::Kind::kTransformed ||
+                       move.kind == ConstantMove::Kind::kCloned;
+    if (makes && graph_.IsConstant(move.to) && made.insert(move.to).second) {
       sheet.constant_bytes_added +=
           static_cast<int64_t>(graph_.value(move.to).constant->bytes.size());
     }

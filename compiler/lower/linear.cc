@@ -70,7 +70,13 @@ class LinearOp {
     if (!HasOwnBias(node_)) return "";
     const Value& bias = graph_.value(node_.operands[2]);
     const int64_t size = bias.constant->size();
-    if (size != 1 && size != weights_.outputs()) {
+    const Shape& result = lowering_.type(node_.results[0]).shape;
+    const bool along =
+        OpOf(node_) == Op::kConv
+            ? size == 1 || size == weights_.outputs()
+            : AsChannelVector(*bias.constant, result, ChannelAxis(node_, result))
+                  .has_value();
+    if (!along) {
       return "the bias does not run along the output channels";
     }
     return "";

@@ -20,6 +20,29 @@ int64_t ParameterIndex(int64_t i, const Shape& shape, int64_t axis,
   return i / inner % shape[axis];
 }
 
+// The type of the codes: the zero point's, else the one that output_dtype
+// numbers as TensorProto does, else u8. Undefined for float codes.
+ElementType CodesType(const Node& node, const TensorPtr& zero) {
+  if (zero) return zero->type;
+  switch (node.attribute<int64_t>("output_dtype", 0)) {
+    case 0:
+    case 2:
+      return ElementType::u8;
+    case 3:
+      return ElementType::i8;
+    case 4:
+      return ElementType::u16;
+    case 5:
+      return ElementType::i16;
+    case 21:
+      return ElementType::u4;
+    case 22:
+      return ElementType::i4;
+    default:
+      return ElementType::undefined;
+  }
+}
+
 // QuantizeLinear of constants: the integer weights behind a fake-quantization.
 // Blocked parameters are not evaluated.
 TensorPtr EvaluateQuantize(const OperandView& view) {
@@ -36,7 +59,8 @@ TensorPtr EvaluateQuantize(const OperandView& view) {
                      x.shape[axis] != count)) {
     return nullptr;
   }
-  const ElementType type = zero ? zero->type : ElementType::u8;
+  const ElementType type = CodesType(view.node, zero);
+  if (!IsInteger(type)) return nullptr;
   std::vector<int64_t> codes(x.size());
   for (int64_t i = 0; i < x.size(); ++i) {
     const int64_t p = ParameterIndex(i, x.shape, axis, count);

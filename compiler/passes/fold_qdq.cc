@@ -75,11 +75,25 @@ std::optional<ValueId> BiasOperand(IntegerRewrite& rewrite, const Graph& graph,
   return rewrite.Codes(bias);
 }
 
+// A Gemm's C may vary along the rows: only one number a column is a bias.
+std::string BiasFault(const Graph& graph, const Node& node) {
+  if (OpOf(node) != Op::kGemm || !OperandAt(node, 2).valid()) return "";
+  ValueId c = node.operands[2];
+  const Node* dequantize = ProducerOf(graph, c, Op::kDequantizeLinear);
+  if (dequantize) c = dequantize->operands[0];
+  if (!graph.IsConstant(c)) return "the bias is not constant";
+  const Shape& shape = graph.value(node.results[0]).type.shape;
+  return AsChannelVector(*graph.value(c).constant, shape, 1)
+             ? ""
+             : "the bias does not run along the columns";
+}
+
 bool FoldLinear(Rewriter& rewriter, NodeId id) {
   const Graph& graph = rewriter.graph();
   const Node node = graph.node(id);
   std::string fault = InputFault(graph, node.operands[0]);
   if (fault.empty()) fault = WeightFault(graph, node);
+  if (fault.empty()) fault = BiasFault(graph, node);
   if (!fault.empty()) {
     rewriter.Refuse(kRule, id, fault);
     return false;

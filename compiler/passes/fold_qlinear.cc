@@ -86,6 +86,10 @@ bool FoldInteger(Rewriter& rewriter, NodeId id) {
   integer.name = node.name;
   integer.attributes = node.attributes;
   integer.attributes.erase("channels_last");
+  // A QGemm's alpha scales its sums and its bias alike.
+  if (OpOf(node) == Op::kQGemm && node.attributes.count("alpha")) {
+    integer.attributes["beta"] = node.attributes.at("alpha");
+  }
   integer.provenance = node.provenance;
   integer.operands = DataOperands(rewriter, id, result, proposal);
   integer.results = {result};

@@ -36,7 +36,7 @@ std::vector<std::string> StandardPipeline() {
           "fold_code_clip",  "fold_batch_norm", "remove_dead",
           "move_before_quantize", "fold_qlinear",    "fold_qdq",
           "fuse_activation", "fuse_requantize", "remove_requantize",
-          "fuse_pad",        "remove_dead"};
+          "remove_dead",     "fuse_pad"};
 }
 
 }  // namespace fold

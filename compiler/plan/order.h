@@ -43,8 +43,8 @@ int64_t PeakOf(const Dataflow& dataflow, const std::vector<int>& order);
 // The best of the given order (0, 1, 2, … where it is topological), a greedy
 // one and a beam search over sets of operations that have run, which is exact
 // where no set had to be dropped. Equal peaks keep the earlier of the three.
-// Deterministic. Empty order if the operations form a cycle or an index is out
-// of range.
+// Deterministic. Empty order if the operations form a cycle, a tensor is
+// written twice, or an index is out of range.
 OrderResult ChooseOrder(const Dataflow& dataflow,
                         const OrderOptions& options = {});
 

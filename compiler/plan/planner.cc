@@ -13,6 +13,8 @@ namespace {
 
 // Nodes of the first attempt, beside one for each block.
 constexpr int64_t kFirstAttemptNodes = 2000;
+// The search keeps the choices of every level: memory grows with the square.
+constexpr size_t kMostExactBlocks = 4096;
 
 class Planner {
  public:
@@ -28,7 +30,9 @@ class Planner {
     for (BlockOrder order : kBlockOrders) {
       Keep(FirstFit(packing_, SortBlocks(packing_, order)));
     }
-    if (options_.exact) SearchHeights();
+    if (options_.exact && packing_.blocks.size() <= kMostExactBlocks) {
+      SearchHeights();
+    }
     result_.proven_optimal = height() == result_.lower_bound;
     return std::move(result_);
   }
@@ -48,7 +52,7 @@ class Planner {
   void SearchHeights() {
     int64_t left = options_.node_budget;
     tried_ = result_.lower_bound;
-    Search(result_.lower_bound, left / 4, &left);
+    Search(result_.lower_bound, left / 2, &left);
     if (capacity_ >= tried_ && height() > capacity_) {
       Search(capacity_ / packing_.granule * packing_.granule, left / 2, &left);
     }

@@ -15,7 +15,8 @@
 namespace fold {
 
 struct PlanOptions {
-  // Search exactly where first fit does not reach the lower bound.
+  // Search exactly where first fit does not reach the lower bound (and there
+  // are at most 4096 buffers).
   bool exact = true;
   // Blocks that the exact search may place in all (1 to 50 microseconds each).
   int64_t node_budget = 100'000;

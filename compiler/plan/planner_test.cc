@@ -92,6 +92,12 @@ TEST(Planner, ProvesThatABoundCannotBeMet) {
   EXPECT_TRUE(result.proven_optimal);
 }
 
+TEST(Planner, ManyBuffersArePlannedByFirstFit) {
+  const PlanResult result = Plan(DrawProblem(1, 4200, 3000, 100, false));
+  EXPECT_EQ(result.method, "first_fit");
+  EXPECT_EQ(result.nodes, 0);
+}
+
 // Under a capacity that first fit misses, the capacity comes before the proof.
 TEST(Planner, FitsTheCapacity) {
   int missed = 0;

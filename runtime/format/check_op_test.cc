@@ -77,8 +77,11 @@ TEST_F(CheckAnyOp, Scratch) {
   EXPECT_TRUE(Refuses(&a, "scratch is misplaced"));
   conv().scratch_offset = UINT64_MAX - 63;
   EXPECT_TRUE(Refuses(&a, "scratch is misplaced"));
+  const uint64_t bytes = conv().scratch_bytes;
+  conv().scratch_bytes = 64;
   conv().scratch_offset = a.artifact.tensors[1]->offset;
   EXPECT_TRUE(Refuses(&a, "scratch overlaps operand 0"));
+  conv().scratch_bytes = bytes;
   conv().scratch_offset = a.artifact.tensors[4]->offset;
   EXPECT_TRUE(Refuses(&a, "scratch overlaps the result"));
   conv().scratch_offset = offset;

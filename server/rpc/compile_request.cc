@@ -121,9 +121,7 @@ class RequestReader {
                         failure.violations[0].message;
       return failure;
     }
-    // Through the struct: fields that this build does not know have no place
-    // in the key.
-    *target = ToProto(plain);
+    *target = request_.target();
     return std::nullopt;
   }
 

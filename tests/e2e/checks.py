@@ -33,11 +33,13 @@ class Checks:
 
 
 class Done:
-    """A finished program. `peak_kib` is its largest resident set."""
+    """A finished program. `cpu_seconds` is its processor time, `peak_kib` its
+    largest resident set."""
 
-    def __init__(self, code, text, seconds, peak_kib):
+    def __init__(self, code, text, usage):
         self.code, self.text = code, text
-        self.seconds, self.peak_kib = seconds, peak_kib
+        self.cpu_seconds = usage.ru_utime + usage.ru_stime
+        self.peak_kib = usage.ru_maxrss
 
 
 def run(command, limit_seconds=120, environment=None, address_space=None):
@@ -64,7 +66,7 @@ def run(command, limit_seconds=120, environment=None, address_space=None):
         text = output.read().decode(errors="replace")
     if code == -9 and seconds >= limit_seconds:
         code = 124
-    return Done(code, text, seconds, usage.ru_maxrss)
+    return Done(code, text, usage)
 
 
 def read(path):

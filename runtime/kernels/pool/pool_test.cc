@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "runtime/kernels/requantize/requantize_rows.h"
 #include "runtime/kernels/test_guarded.h"
 
 namespace fold::kernels {
@@ -10,6 +9,18 @@ namespace {
 
 constexpr CodeType kTypes[] = {CodeType::kU8, CodeType::kS8, CodeType::kU16,
                                CodeType::kS16, CodeType::kS32};
+
+void RequantizeRows(const Requantizer& r, const int32_t* acc, int64_t rows,
+                    int64_t columns, int64_t acc_stride, int64_t first_channel,
+                    void* out, int64_t out_stride) {
+  for (int64_t i = 0; i < rows * columns; ++i) {
+    const int64_t row = i / columns;
+    const int64_t column = i % columns;
+    StoreCode(
+        r.output, out, row * out_stride + column,
+        Requantize(r, acc[row * acc_stride + column], first_channel + column));
+  }
+}
 
 class Pools : public ::testing::Test {
  protected:
@@ -84,7 +95,7 @@ TEST_F(Pools, AverageWithClasses) {
     op.out = want.data();
     AveragePoolReference(op);
     op.out = got.data();
-    AveragePool(op, RequantizeRowsPortable);
+    AveragePool(op, RequantizeRows);
     ASSERT_EQ(got.Copy(), want.Copy());
     ASSERT_TRUE(got.Intact());
   }
