@@ -14,6 +14,8 @@ set -uo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root" || exit 1
+# What one clone has compiled serves another.
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=true
 export FOLD_VENV=${FOLD_VENV:-$root/build/venv}
 python=$FOLD_VENV/bin/python
 shared=${FOLD_SHARED:-$root/../shared}

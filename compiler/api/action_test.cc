@@ -108,7 +108,7 @@ TEST(Action, WhatMeansTheSameHasTheSameKey) {
 // a build. A change here is a new generation of all caches.
 TEST(Action, KnownKey) {
   EXPECT_EQ(Key(Inputs()),
-            "c2f7703e9bf0a580432fea0abafd47254ccaa57905f491e704b8e727475dfa81");
+            "1138db33f239aed375bba60959e8fc7ab43c87f128d90d89799c81bceae57944");
 }
 
 TEST(Action, IsAnActionOfTheRemoteExecutionApi) {

@@ -87,6 +87,7 @@ const OpTable& Ops() {
 const OpSpec& SpecOf(Op op) { return *kRows[static_cast<int>(op)].spec; }
 
 std::optional<Op> OpFromOnnx(std::string_view domain, std::string_view name) {
+  if (domain == "-") return std::nullopt;  // made by passes alone
   if (domain == "ai.onnx") domain = "";
   if (domain == "com.microsoft" &&
       (name == "QuantizeLinear" || name == "DequantizeLinear")) {
