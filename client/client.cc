@@ -60,7 +60,8 @@ class AnswerBuilder {
       in_order_ &= chunk.offset() ==
                    static_cast<int64_t>(answer_->artifact.size());
       answer_->artifact += chunk.data();
-    } else if (event->has_result()) {
+    }
+    if (event->has_result()) {
       have_result_ = true;
       answer_->report.Swap(event->mutable_result()->mutable_report());
       answer_->dump = event->result().dump();

@@ -59,7 +59,12 @@ struct Stores {
         memory(memory_bytes),
         observed_memory("memory", &memory, observe),
         tiers(&observed_memory, &observed_disk),
-        top(&tiers) {}
+        top(&tiers),
+        front(&memory, this->disk.get()),
+        // A miss here is looked up again in `top`, and counted there.
+        hot("memory", &front, [observe](const auto& tier, const auto& result) {
+          if (result == "hit") observe(tier, result);
+        }) {}
   std::unique_ptr<DiskStore> disk;
   VerifyingStore verifying;
   ObservedStore observed_disk;
@@ -67,6 +72,8 @@ struct Stores {
   ObservedStore observed_memory;
   TieredStore tiers;
   SingleFlightStore top;
+  FrontStore front;
+  ObservedStore hot;
 };
 
 }  // namespace
@@ -89,6 +96,7 @@ struct Server::Parts {
   TargetCatalog targets;
   std::unique_ptr<Stores> stores;
   std::unique_ptr<ResultCache> cache;
+  std::unique_ptr<ResultCache> hot;
   std::unique_ptr<CompilerProcess> compiler;
   std::unique_ptr<JobRunner> runner;
   std::unique_ptr<Scheduler> scheduler;
@@ -121,6 +129,7 @@ absl::Status Server::Parts::Build() {
         metrics.Count(Metric::kCacheRequests, {tier, result});
       });
   cache = std::make_unique<ResultCache>(&stores->top);
+  hot = std::make_unique<ResultCache>(&stores->hot);
   auto started = CompilerProcess::Start(CompilerPath(config), [this] {
     metrics.Count(Metric::kCompilerStarts);
   });
@@ -153,6 +162,7 @@ absl::Status Server::Parts::StartGrpc() {
   parts.compiler_id = compiler->compiler_id();
   parts.metrics = &metrics;
   parts.cache = cache.get();
+  parts.hot = hot.get();
   parts.scheduler = scheduler.get();
   parts.budget = &budget;
   parts.lookups = lookups.get();

@@ -50,6 +50,14 @@ class IntegerRewrite {
 // arithmetic, Relu, Clip), each the only user of the one before.
 bool EndsInQuantize(const Graph& graph, ValueId real);
 
+// Why the integers behind `real` cannot be computed with: it comes from no
+// DequantizeLinear, or from one of more than one scale, of a constant, or of
+// codes wider than 8 bits. "" if they can.
+std::string InputFault(const Graph& graph, ValueId real);
+// Why a Conv, Gemm or MatMul cannot take the integers behind its operands; ""
+// if it can.
+std::string LinearFault(const Graph& graph, const Node& node);
+
 }  // namespace fold
 
 #endif  // FOLD_COMPILER_PASSES_DEQUANTIZED_H_

@@ -19,50 +19,6 @@ ValueId LikeResult(Rewriter& rewriter, const Node& node) {
   return rewriter.Declare(value.name, value.type);
 }
 
-// The dimension of a weight constant that its outputs run along.
-int OutputAxis(const Node& node) {
-  switch (OpOf(node)) {
-    case Op::kGemm:
-      return node.attribute<int64_t>("transB", 0) != 0 ? 0 : 1;
-    case Op::kMatMul:
-      return 1;
-    default:
-      return 0;
-  }
-}
-
-// Why the weights of a linear node cannot be folded; "" if they can.
-std::string WeightFault(const Graph& graph, const Node& node) {
-  const ValueId w = node.operands[1];
-  const auto encoding = IntegerRewrite::EncodingOfReal(graph, w);
-  if (!encoding) return "the weights carry no quantization";
-  const ValueId codes = ProducerOf(graph, w)->operands[0];
-  if (!graph.IsConstant(codes)) return "the second operand is not constant";
-  const TensorType& type = graph.value(codes).type;
-  if (ElementSize(type.element) != 1) return "the weights are not 8-bit";
-  if (OpOf(node) != Op::kConv && type.shape.size() != 2) {
-    return "the constant matrix has " + std::to_string(type.shape.size()) +
-           " dimensions";
-  }
-  if (encoding->block > 0) return "the weights' scales are blocked";
-  if (!encoding->per_tensor() && encoding->axis != OutputAxis(node)) {
-    return "the weights have a scale for each index of the reduction";
-  }
-  return "";
-}
-
-std::string InputFault(const Graph& graph, ValueId real) {
-  const auto encoding = IntegerRewrite::EncodingOfReal(graph, real);
-  if (!encoding) return "an input carries no quantization";
-  if (!encoding->per_tensor()) return "an input has more than one scale";
-  const ValueId codes = ProducerOf(graph, real)->operands[0];
-  if (graph.IsConstant(codes)) return "an input is constant";
-  if (ElementSize(graph.value(codes).type.element) > 1) {
-    return "an input is wider than 8 bits";
-  }
-  return "";
-}
-
 // A bias: constant real numbers, or constant integers behind a
 // DequantizeLinear.
 std::optional<ValueId> BiasOperand(IntegerRewrite& rewrite, const Graph& graph,
@@ -75,25 +31,10 @@ std::optional<ValueId> BiasOperand(IntegerRewrite& rewrite, const Graph& graph,
   return rewrite.Codes(bias);
 }
 
-// A Gemm's C may vary along the rows: only one number a column is a bias.
-std::string BiasFault(const Graph& graph, const Node& node) {
-  if (OpOf(node) != Op::kGemm || !OperandAt(node, 2).valid()) return "";
-  ValueId c = node.operands[2];
-  const Node* dequantize = ProducerOf(graph, c, Op::kDequantizeLinear);
-  if (dequantize) c = dequantize->operands[0];
-  if (!graph.IsConstant(c)) return "the bias is not constant";
-  const Shape& shape = graph.value(node.results[0]).type.shape;
-  return AsChannelVector(*graph.value(c).constant, shape, 1)
-             ? ""
-             : "the bias does not run along the columns";
-}
-
 bool FoldLinear(Rewriter& rewriter, NodeId id) {
   const Graph& graph = rewriter.graph();
   const Node node = graph.node(id);
-  std::string fault = InputFault(graph, node.operands[0]);
-  if (fault.empty()) fault = WeightFault(graph, node);
-  if (fault.empty()) fault = BiasFault(graph, node);
+  const std::string fault = LinearFault(graph, node);
   if (!fault.empty()) {
     rewriter.Refuse(kRule, id, fault);
     return false;

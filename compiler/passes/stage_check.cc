@@ -3,6 +3,7 @@
 #include "compiler/annotate/qlinear_operands.h"
 #include "compiler/ops/op_spec.h"
 #include "compiler/passes/affine_tail.h"
+#include "compiler/passes/dequantized.h"
 #include "compiler/passes/pattern.h"
 
 namespace fold {
@@ -27,7 +28,8 @@ std::string AnnotatedFault(const Graph& graph, const Node& node) {
   const bool bound =
       op == Op::kQuantizeLinear     ? Encoded(graph, node.results[0])
       : op == Op::kDequantizeLinear ? Encoded(graph, node.operands[0])
-      : IsQLinear(op) && node.operands.size() > 7
+      // A QGemm without output parameters gives real numbers.
+      : IsQLinear(op) && (op != Op::kQGemm || node.operands.size() > 7)
           ? Encoded(graph, node.results[0])
           : true;
   return bound ? "" : "its quantization is not bound to a type";
@@ -54,11 +56,39 @@ std::string SimplifiedFault(const Graph& graph, const Node& node) {
   return "";
 }
 
+// An operator between DequantizeLinear and QuantizeLinear that could take the
+// integers.
+bool IsUnfolded(const Graph& graph, const Node& node) {
+  size_t inputs = 1;
+  switch (OpOf(node)) {
+    case Op::kConv:
+    case Op::kGemm:
+    case Op::kMatMul:
+      return LinearFault(graph, node).empty();
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+      inputs = 2;
+      break;
+    case Op::kAveragePool:
+    case Op::kGlobalAveragePool:
+    case Op::kReduceMean:
+      break;
+    default:
+      return false;
+  }
+  for (size_t i = 0; i < inputs; ++i) {
+    if (!InputFault(graph, node.operands[i]).empty()) return false;
+  }
+  return EndsInQuantize(graph, node.results[0]);
+}
+
 // A conversion stands at the signature, at a float island or at an integer
 // op's real result.
 std::string FoldedFault(const Graph& graph, const Node& node) {
   const Op op = OpOf(node);
   if (IsQLinear(op)) return "a QLinear operator is left";
+  if (IsUnfolded(graph, node)) return "it does not take its integers";
   if (op != Op::kQuantizeLinear) return "";
   const Node* before = ProducerOf(graph, node.operands[0]);
   if (!before || OpOf(*before) != Op::kDequantizeLinear) return "";
@@ -70,6 +100,15 @@ std::string FoldedFault(const Graph& graph, const Node& node) {
   return foldable ? "a fake-quantization is left" : "";
 }
 
+// A step that is to become one of the integer op before it.
+bool IsLooseStep(const Graph& graph, const Node& node) {
+  if (TailKind(graph, node) == Tail::kNone) return false;
+  const ValueId input = TailInput(graph, node);
+  const Node* head = ProducerOf(graph, input);
+  return head && IsIntegerOp(graph, *head) && graph.HasSingleUse(input) &&
+         EndsInQuantize(graph, node.results[0]);
+}
+
 std::string FusedFault(const Graph& graph, const Node& node) {
   if (OpOf(node) == Op::kQuantizeLinear) {
     const Node* head = ProducerOf(graph, node.operands[0]);
@@ -78,6 +117,7 @@ std::string FusedFault(const Graph& graph, const Node& node) {
       return "its quantization is not fused into the op before it";
     }
   }
+  if (IsLooseStep(graph, node)) return "it is not fused into the op before it";
   for (ValueId id : node.results) {
     if (id.valid() && (graph.IsOutput(id) || !graph.UsersOf(id).empty())) {
       return "";

@@ -48,18 +48,25 @@ void MakeSections(const Problem& problem, Packing* packing) {
   }
 }
 
+// What a block overlaps lives in its first section or begins in a later one.
 void MakeOverlaps(Packing* packing) {
-  for (const Block& block : packing->blocks) {
-    std::vector<int> others;
-    for (int k = block.first; k <= block.last; ++k) {
-      const auto& section = packing->sections[k];
-      others.insert(others.end(), section.begin(), section.end());
+  std::vector<std::vector<int>> starts(packing->sections.size());
+  const auto count = static_cast<int>(packing->blocks.size());
+  for (int i = 0; i < count; ++i) {
+    const Block& block = packing->blocks[i];
+    if (block.first <= block.last) starts[block.first].push_back(i);
+  }
+  packing->overlaps.resize(packing->blocks.size());
+  for (int i = 0; i < count; ++i) {
+    const Block& block = packing->blocks[i];
+    if (block.first > block.last) continue;
+    std::vector<int>& others = packing->overlaps[i];
+    others = packing->sections[block.first];
+    for (int k = block.first + 1; k <= block.last; ++k) {
+      others.insert(others.end(), starts[k].begin(), starts[k].end());
     }
     std::sort(others.begin(), others.end());
-    others.erase(std::unique(others.begin(), others.end()), others.end());
-    const int self = static_cast<int>(&block - packing->blocks.data());
-    others.erase(std::remove(others.begin(), others.end(), self), others.end());
-    packing->overlaps.push_back(std::move(others));
+    others.erase(std::lower_bound(others.begin(), others.end(), i));
   }
 }
 

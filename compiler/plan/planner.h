@@ -19,7 +19,7 @@ struct PlanOptions {
   // are at most 4096 buffers).
   bool exact = true;
   // Blocks that the exact search may place in all (1 to 50 microseconds each).
-  int64_t node_budget = 100'000;
+  int64_t node_budget = 200'000;
   ExactSearchOptions
       search;  // but for backjump: every order is tried both ways
 };

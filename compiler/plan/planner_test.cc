@@ -93,7 +93,9 @@ TEST(Planner, ProvesThatABoundCannotBeMet) {
 }
 
 TEST(Planner, ManyBuffersArePlannedByFirstFit) {
-  const PlanResult result = Plan(DrawProblem(1, 4200, 3000, 100, false));
+  const Problem problem = DrawFullProblem(1, 900, 1000);
+  ASSERT_GT(problem.buffers.size(), 4096u);
+  const PlanResult result = Plan(problem);
   EXPECT_EQ(result.method, "first_fit");
   EXPECT_EQ(result.nodes, 0);
 }

@@ -29,6 +29,13 @@ struct DepthwiseOp {
   int64_t out_width = 1;
 };
 
+// Where the taps [first, first + kTaps) of a row of outputs lie.
+struct TapRow {
+  int64_t count = 0;
+  int64_t dx[kTaps];            // input columns to the right of the first tap
+  const uint8_t* lines[kTaps];  // input line of the tap, null outside
+};
+
 // Working memory of one block of channels.
 struct Block {
   int64_t first = 0;  // output channel
@@ -39,42 +46,60 @@ struct Block {
   const uint8_t* taps[kTaps];
 };
 
-// Where tap `tap` of the position lies, for the block's channels.
-const uint8_t* TapPointer(const DepthwiseOp& op, const uint8_t* image,
-                          int64_t out_y, int64_t out_x, int64_t tap,
-                          int64_t slot, Block* block) {
-  if (tap >= op.taps) return block->padding;
+void FillTapRow(const DepthwiseOp& op, const uint8_t* image, int64_t out_y,
+                int64_t first, TapRow* row) {
   const Window& w = op.window;
-  const int64_t y = w.InputY(out_y, tap / w.kernel_width);
-  const int64_t x = w.InputX(out_x, tap % w.kernel_width);
-  if (y < 0 || y >= w.height || x < 0 || x >= w.width) return block->padding;
-  const uint8_t* codes = image + (y * w.width + x) * w.channels;
-  if (op.multiplier == 1) return codes + block->first;
+  row->count = op.taps - first < kTaps ? op.taps - first : kTaps;
+  for (int64_t t = 0; t < row->count; ++t) {
+    const int64_t y = w.InputY(out_y, (first + t) / w.kernel_width);
+    row->dx[t] = (first + t) % w.kernel_width * w.dilation_width;
+    row->lines[t] =
+        y >= 0 && y < w.height ? image + y * w.width * w.channels : nullptr;
+  }
+}
+
+// The block's codes, each repeated for the output channels that read it.
+const uint8_t* Repeat(const DepthwiseOp& op, const uint8_t* codes, int64_t slot,
+                      Block* block) {
   for (int64_t c = 0; c < block->count; ++c) {
     block->repeated[slot][c] = codes[(block->first + c) / op.multiplier];
   }
   return block->repeated[slot];
 }
 
-// Accumulators of one position.
-void Position(const DepthwiseOp& op, const uint8_t* image, int64_t out_y,
-              int64_t out_x, Block* block, int32_t* acc) {
+// Points the block's taps at the codes for output column out_x.
+void PointTaps(const DepthwiseOp& op, const TapRow& row, int64_t out_x,
+               Block* block) {
+  const Window& w = op.window;
+  const int64_t origin = w.InputX(out_x, 0);
+  for (int64_t t = 0; t < row.count; ++t) {
+    const int64_t x = origin + row.dx[t];
+    if (row.lines[t] == nullptr || x < 0 || x >= w.width) {
+      block->taps[t] = block->padding;
+    } else if (op.multiplier == 1) {
+      block->taps[t] = row.lines[t] + x * w.channels + block->first;
+    } else {
+      block->taps[t] = Repeat(op, row.lines[t] + x * w.channels, t, block);
+    }
+  }
+  if (row.count % 2 != 0) block->taps[row.count] = block->padding;
+}
+
+// Adds the row's taps to the accumulators of `positions` output columns.
+void AddTaps(const DepthwiseOp& op, const TapRow& row, int64_t first_tap,
+             int64_t x, int64_t positions, Block* block, int32_t* acc) {
   const int64_t padded = format::RoundUp(op.channels, format::kPackedColumns);
   kernels::DepthwisePoint point;
   point.taps = block->taps;
+  point.pairs = (row.count + 1) / 2;
   point.flip = op.flip;
   point.x_zero = op.x_zero;
+  point.weights = op.weights + (first_tap / 2 * padded + block->first) * 2;
   point.pair_stride = 2 * padded;
   point.channels = block->count;
-  point.acc = acc;
-  std::memset(acc, 0, sizeof(*acc) * static_cast<size_t>(block->count));
-  for (int64_t first = 0; first < op.taps; first += kTaps) {
-    const int64_t left = op.taps - first < kTaps ? op.taps - first : kTaps;
-    point.pairs = (left + 1) / 2;
-    for (int64_t t = 0; t < 2 * point.pairs; ++t) {
-      block->taps[t] = TapPointer(op, image, out_y, out_x, first + t, t, block);
-    }
-    point.weights = op.weights + (first / 2 * padded + block->first) * 2;
+  for (int64_t i = 0; i < positions; ++i) {
+    PointTaps(op, row, x + i, block);
+    point.acc = acc + i * kChannels;
     op.run->kernels.depthwise(point);
   }
 }
@@ -86,16 +111,19 @@ void Row(const DepthwiseOp& op, int64_t row) {
       op.x + row / op.out_height * (w.height * w.width * w.channels);
   const int64_t out_bytes = CodeBytes(op.requant.output);
   Block block;
+  TapRow taps;
   std::memset(block.padding, op.zero_code, sizeof(block.padding));
+  FillTapRow(op, image, out_y, 0, &taps);
   for (int64_t c = 0; c < op.channels; c += kChannels) {
     block.first = c;
     block.count = op.channels - c < kChannels ? op.channels - c : kChannels;
     for (int64_t x = 0; x < op.out_width; x += kPositions) {
       const int64_t left = op.out_width - x;
       const int64_t positions = left < kPositions ? left : kPositions;
-      int32_t acc[kPositions * kChannels];
-      for (int64_t i = 0; i < positions; ++i) {
-        Position(op, image, out_y, x + i, &block, acc + i * kChannels);
+      int32_t acc[kPositions * kChannels] = {};
+      for (int64_t first = 0; first < op.taps; first += kTaps) {
+        if (op.taps > kTaps) FillTapRow(op, image, out_y, first, &taps);
+        AddTaps(op, taps, first, x, positions, &block, acc);
       }
       op.run->kernels.requantize(
           op.requant, acc, positions, block.count, kChannels, c,

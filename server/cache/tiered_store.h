@@ -24,6 +24,26 @@ class TieredStore : public Store {
   Store* back_;
 };
 
+// The front alone, for a caller that must not wait for the back.
+class FrontStore : public Store {
+ public:
+  FrontStore(Store* front, Store* back) : front_(front), back_(back) {}
+  absl::StatusOr<Bytes> Get(const Key& key) override {
+    absl::StatusOr<Bytes> got = front_->Get(key);
+    if (got.ok()) back_->Touch(key);
+    return got;
+  }
+  absl::Status Put(const Key& key, const Bytes& bytes) override {
+    return front_->Put(key, bytes);
+  }
+  bool Touch(const Key& key) override { return front_->Touch(key); }
+  void Quarantine(const Key& key) override { front_->Quarantine(key); }
+
+ private:
+  Store* front_;
+  Store* back_;
+};
+
 }  // namespace fold
 
 #endif  // FOLD_SERVER_CACHE_TIERED_STORE_H_

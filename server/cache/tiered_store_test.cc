@@ -41,6 +41,21 @@ TEST(TieredStore, TheBackIsTheTruth) {
   EXPECT_FALSE(store.Touch(K('a')));
 }
 
+TEST(FrontStore, NeverLooksBehindButKeepsTheBackFresh) {
+  MemoryStore front(1000), back(300);
+  FrontStore store(&front, &back);
+  ASSERT_TRUE(back.Put(K('a'), B(30)).ok());
+  EXPECT_TRUE(absl::IsNotFound(store.Get(K('a')).status()));
+  for (char c : {'b', 'c', 'd', 'e', 'f', '0', '1', '2', '3'}) {
+    ASSERT_TRUE(back.Put(K(c), B(30)).ok());
+  }
+  ASSERT_TRUE(front.Put(K('a'), B(30)).ok());
+  EXPECT_TRUE(store.Get(K('a')).ok());
+  ASSERT_TRUE(back.Put(K('4'), B(30)).ok());
+  EXPECT_TRUE(back.Touch(K('a')));
+  EXPECT_FALSE(back.Touch(K('b')));
+}
+
 TEST(ObservedStore, TellsHowAGetEnded) {
   MemoryStore memory(1000);
   std::string seen;

@@ -1,5 +1,6 @@
 #include "server/rpc/compile.h"
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -15,6 +16,9 @@ namespace {
 namespace v1 = foldd::v1;
 
 constexpr size_t kChunkBytes = 1 << 20;
+// A request up to this size is hashed where it arrives, and answered there if
+// the answer is in memory: cheaper than to wake another thread.
+constexpr int64_t kInlineBytes = 256 << 10;
 
 // One call. gRPC holds it until OnDone, the lookup until that has ended; the
 // scheduler knows it between Join and Leave, which OnDone or the lookup calls.
@@ -33,6 +37,7 @@ class CompileCall : public grpc::ServerWriteReactor<v1::CompileEvent>,
                            {{"limit", std::to_string(
                                           parts_->budget->limit())}}}));
     }
+    if (bytes <= kInlineBytes && (!Prepare() || FindIn(parts_->hot))) return;
     ++holders_;
     if (!parts_->lookups->Submit([this] {
           LookUp();
@@ -45,21 +50,12 @@ class CompileCall : public grpc::ServerWriteReactor<v1::CompileEvent>,
 
   // The lookup's thread.
   void LookUp() {
-    CompileRequestSpec spec;
-    if (auto failure = ReadCompileRequest(*request_, *parts_, &spec)) {
-      return End(ToStatus(*failure));
-    }
-    if (!spec.fresh) {
-      if (auto found = parts_->cache->Find(spec.job.action.digest.hash())) {
-        auto outcome = std::make_shared<CompileOutcome>();
-        outcome->result = std::move(*found);
-        outcome->run.set_cached(true);
-        return OnOutcome(std::move(outcome));
-      }
-    }
-    if (spec.job.model == nullptr) return End(ToStatus(ModelMissing()));
+    if (!prepared_ && !Prepare()) return;
+    if (FindIn(parts_->cache)) return;
+    if (!request_->has_model()) return End(ToStatus(ModelMissing()));
+    spec_.job.model = std::make_shared<const std::string>(request_->model());
     Scheduler::Ticket ticket;
-    auto failure = parts_->scheduler->Join(std::move(spec), this, &ticket);
+    auto failure = parts_->scheduler->Join(std::move(spec_), this, &ticket);
     if (failure) return End(ToStatus(*failure));
     std::unique_lock lock(mutex_);
     if (!done_) {
@@ -131,6 +127,26 @@ class CompileCall : public grpc::ServerWriteReactor<v1::CompileEvent>,
   }
 
  private:
+  // Makes the action of the request; false if that ended the call.
+  bool Prepare() {
+    auto failure = ReadCompileRequest(*request_, *parts_, &spec_);
+    if (failure) End(ToStatus(*failure));
+    prepared_ = true;
+    return !failure;
+  }
+
+  // Answers from a cache, if the answer is there.
+  bool FindIn(ResultCache* cache) {
+    if (spec_.fresh) return false;
+    auto found = cache->Find(spec_.job.action.digest.hash());
+    if (!found) return false;
+    auto outcome = std::make_shared<CompileOutcome>();
+    outcome->result = std::move(*found);
+    outcome->run.set_cached(true);
+    OnOutcome(std::move(outcome));
+    return true;
+  }
+
   Failure ModelMissing() const {
     const auto& digest = request_->model_digest();
     Failure failure = {"MODEL_MISSING",
@@ -166,9 +182,7 @@ class CompileCall : public grpc::ServerWriteReactor<v1::CompileEvent>,
       return Finish(status);
     } else if (outcome_ == nullptr) {
       return;
-    } else if (sent_bytes_ < outcome_->result.artifact->size()) {
-      NextChunk();
-    } else {
+    } else if (NextChunk()) {
       Result();
       finished_ = true;
       final_code_ = grpc::StatusCode::OK;
@@ -180,12 +194,16 @@ class CompileCall : public grpc::ServerWriteReactor<v1::CompileEvent>,
     StartWrite(&current_);
   }
 
-  void NextChunk() {
+  // Puts the next piece into `current_`; whether it is the last.
+  bool NextChunk() {
     const std::string& bytes = *outcome_->result.artifact;
+    size_t size = std::min(kChunkBytes, bytes.size() - sent_bytes_);
+    current_.Clear();
     v1::ArtifactChunk* chunk = current_.mutable_artifact_chunk();
     chunk->set_offset(static_cast<int64_t>(sent_bytes_));
-    chunk->set_data(bytes.substr(sent_bytes_, kChunkBytes));
-    sent_bytes_ += chunk->data().size();
+    chunk->set_data(bytes.data() + sent_bytes_, size);
+    sent_bytes_ += size;
+    return sent_bytes_ == bytes.size();
   }
 
   void Result() {
@@ -200,6 +218,8 @@ class CompileCall : public grpc::ServerWriteReactor<v1::CompileEvent>,
   CallRecord record_;
   std::optional<ByteBudget::Grant> grant_;
   std::atomic<int> holders_{1};
+  CompileRequestSpec spec_;  // until Join; one thread at a time
+  bool prepared_ = false;
 
   std::mutex mutex_;
   Scheduler::Ticket ticket_;

@@ -23,7 +23,7 @@ class RequestReader {
 
   std::optional<Failure> Read(CompileRequestSpec* spec) {
     ActionInputs inputs;
-    ReadModel(&inputs, spec);
+    ReadModel(&inputs);
     if (auto failure = ReadTarget(&inputs.target)) return failure;
     CheckOptions();
     if (!violations_.empty()) {
@@ -62,12 +62,11 @@ class RequestReader {
     violations_.push_back({std::move(field), std::move(message)});
   }
 
-  void ReadModel(ActionInputs* inputs, CompileRequestSpec* spec) {
+  void ReadModel(ActionInputs* inputs) {
     switch (request_.model_source_case()) {
       case v1::CompileRequest::kModel:
         if (request_.model().empty()) Bad("model", "is empty");
         inputs->model = DigestOf(request_.model());
-        spec->job.model = std::make_shared<const std::string>(request_.model());
         break;
       case v1::CompileRequest::kModelDigest:
         inputs->model = request_.model_digest();

@@ -12,8 +12,8 @@
 namespace fold {
 
 // Fills `spec` from a request, with the action's digest; all faults of the
-// request at once. The model is not looked into. `spec->job.model` is null if
-// the request names it by digest.
+// request at once. The model is hashed, and neither looked into nor copied:
+// `spec->job.model` stays null.
 std::optional<Failure> ReadCompileRequest(
     const foldd::v1::CompileRequest& request, const ServiceParts& parts,
     CompileRequestSpec* spec);

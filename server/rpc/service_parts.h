@@ -20,6 +20,7 @@ struct ServiceParts {
   std::string compiler_id;
   Metrics* metrics = nullptr;
   ResultCache* cache = nullptr;
+  ResultCache* hot = nullptr;  // what `cache` has in memory: never waits
   Scheduler* scheduler = nullptr;
   ByteBudget* budget = nullptr;
   // For what an RPC must not do in gRPC's own threads: hashing and reading.

@@ -156,9 +156,9 @@ CompileEnd ServerProcess::Compile(
   while (reader->Read(&event)) {
     if (event.has_artifact_chunk()) {
       end.artifact += event.artifact_chunk().data();
-    } else if (event.has_result()) {
-      end.result = event.result();
-    } else {
+    }
+    if (event.has_result()) end.result = event.result();
+    if (event.has_progress() || event.has_diagnostic()) {
       end.events.push_back(event);
     }
   }
