@@ -15,7 +15,8 @@ def main():
           f"{artifact['arena_bytes']} bytes")
     passes = report["passes"]
     if passes:
-        print(f"fake-quantization nodes {passes[0]['fake_quant_before']} -> "
+        most = max(int(p["fake_quant_before"]) for p in passes)
+        print(f"fake-quantization nodes {most} -> "
               f"{passes[-1]['fake_quant_after']}")
     for op in report["ops"]:
         print(f"  {op['name']:28s} {op['kind']:16s} {op['exactness']}")

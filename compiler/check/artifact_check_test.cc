@@ -152,7 +152,7 @@ class ArtifactCheckTest : public testing::Test {
     FlipBits(op, &r->multipliers, {0, 5, 10, 20, 29});
     FlipBits(op, &r->addends, {0, 8, 16, 24, 30, 40});
     FlipBits(op, &r->shifts, {0, 1});
-    FlipBits(op, &r->divisors, {1, 2, 3});
+    FlipBits(op, &r->divisors, {3, 4, 5});
     FlipBits(op, &r->first_codes, {0, 4});
     FlipBits(op, &r->decreasing, {0});
     FlipThresholds(op);

@@ -65,6 +65,7 @@ uint16_t DoubleToHalf(double value) {
   if (std::isnan(value)) return sign | 0x7e00;
   const double magnitude = std::fabs(value);
   if (magnitude >= 65520.0) return sign | 0x7c00;
+  if (magnitude == 0) return sign;
   int exponent;
   std::frexp(magnitude, &exponent);
   const int step = std::max(exponent - 11, -24);

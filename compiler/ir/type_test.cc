@@ -19,6 +19,7 @@ TEST(Tensor, HalfPrecisionRoundsToEvenAndReadsBackExactly) {
   const std::vector<double> values = {0, 1, -2.5, 65504, 65519, 65520,
                                       6e-8, 1 + 1.0 / 2048, 1 + 3.0 / 2048};
   const TensorPtr t = MakeRealTensor(ElementType::f16, {9}, values);
+  EXPECT_EQ(t->real(0), 0);
   EXPECT_EQ(t->real(2), -2.5);
   EXPECT_EQ(t->real(3), 65504);
   EXPECT_EQ(t->real(4), 65504);            // nearer than infinity
