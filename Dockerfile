@@ -16,8 +16,8 @@ FROM debian:bookworm-slim AS run
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y \
       --no-install-recommends libgrpc++1.51 libprotobuf32 libspdlog1.10 \
-      libprometheus-cpp-core1.0 libcpp-httplib0.11 libssl3 libgmpxx4ldbl \
-      libmpfr6 libzip4 zlib1g ca-certificates \
+      libprometheus-cpp-core1.0 libcpp-httplib0.11 libssl3 libzip4 \
+      ca-certificates \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/*.deb \
  && useradd --system --uid 65532 --home-dir /var/lib/foldd --create-home foldd
 COPY --from=build /src/build/release/bin/foldd /src/build/release/bin/foldctl \

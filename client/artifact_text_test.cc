@@ -37,8 +37,9 @@ TEST(ArtifactText, NamesWhatIsThere) {
       *flatbuffers::GetRoot<ff::Artifact>(builder.GetBufferPointer()), 777);
   for (const char* part :
        {"compiler id\n", "target x86-64\n", "size 777 bytes, constants 12",
-        "arena 4096 (lower bound 4000)", "input image: S8[1,3] scale 0.5 zero -3",
-        "ops 1\n", "0 CONV conv?1 BOUNDED from Conv_0\n"}) {
+        "arena 4096 (lower bound 4000)",
+        "input image: S8[1,3] scale 0.5 zero -3", "ops 1\n",
+        "0 CONV conv?1 BOUNDED from Conv_0\n"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
 }
@@ -46,10 +47,10 @@ TEST(ArtifactText, NamesWhatIsThere) {
 TEST(ArtifactText, AnEmptyArtifactHasText) {
   flatbuffers::FlatBufferBuilder builder;
   builder.Finish(ff::CreateArtifact(builder));
-  EXPECT_THAT(ArtifactText(*flatbuffers::GetRoot<ff::Artifact>(
-                               builder.GetBufferPointer()),
-                           0),
-              HasSubstr("size 0 bytes"));
+  EXPECT_THAT(
+      ArtifactText(
+          *flatbuffers::GetRoot<ff::Artifact>(builder.GetBufferPointer()), 0),
+      HasSubstr("size 0 bytes"));
 }
 
 }  // namespace

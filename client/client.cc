@@ -19,8 +19,8 @@ std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
   arguments.SetMaxSendMessageSize(-1);
   // A compile server is in one's own network: no proxy of the environment.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return grpc::CreateCustomChannel(
-      address, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(),
+                                   arguments);
 }
 
 // A status from gRPC itself or from something between us and the server.
@@ -57,8 +57,8 @@ class AnswerBuilder {
   void Take(v1::CompileEvent* event) {
     if (event->has_artifact_chunk()) {
       const v1::ArtifactChunk& chunk = event->artifact_chunk();
-      in_order_ &= chunk.offset() ==
-                   static_cast<int64_t>(answer_->artifact.size());
+      in_order_ &=
+          chunk.offset() == static_cast<int64_t>(answer_->artifact.size());
       answer_->artifact += chunk.data();
     }
     if (event->has_result()) {
@@ -114,9 +114,8 @@ ClientError ReadStatus(const grpc::Status& status) {
                                    violation.description());
       }
     } else if (detail.UnpackTo(&retry)) {
-      error.retry_milliseconds =
-          retry.retry_delay().seconds() * 1000 +
-          retry.retry_delay().nanos() / 1'000'000;
+      error.retry_milliseconds = retry.retry_delay().seconds() * 1000 +
+                                 retry.retry_delay().nanos() / 1'000'000;
     }
   }
   return error;

@@ -75,7 +75,8 @@ TEST(Client, AServerThatIsAwayIsTryAgain) {
   ASSERT_TRUE(error.has_value());
   EXPECT_EQ(error->exit_code, kExitTryAgain);
   CompileAnswer answer;
-  error = client.Compile({}, [](const auto&) {}, &answer);
+  error = client.Compile(
+      {}, [](const auto&) {}, &answer);
   ASSERT_TRUE(error.has_value());
   EXPECT_EQ(error->exit_code, kExitTryAgain);
   EXPECT_EQ(error->reason, "SERVER_UNREACHABLE");

@@ -17,7 +17,8 @@ class ByteBudget {
   class Grant {
    public:
     Grant(Grant&& other) noexcept
-        : budget_(std::exchange(other.budget_, nullptr)), bytes_(other.bytes_) {}
+        : budget_(std::exchange(other.budget_, nullptr)),
+          bytes_(other.bytes_) {}
     Grant& operator=(Grant&& other) noexcept {
       std::swap(budget_, other.budget_);
       std::swap(bytes_, other.bytes_);

@@ -96,8 +96,8 @@ absl::StatusOr<std::unique_ptr<CompilerProcess>> CompilerProcess::Start(
   }
   std::unique_ptr<CompilerProcess> process(
       new CompilerProcess(path, std::move(on_start)));
-  process->thread_ = std::make_unique<LoopThread>(
-      [self = process.get()] { self->Loop(); });
+  process->thread_ =
+      std::make_unique<LoopThread>([self = process.get()] { self->Loop(); });
   std::unique_lock lock(process->mutex_);
   if (process->WaitUp(lock)) {
     lock.unlock();

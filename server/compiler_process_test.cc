@@ -20,8 +20,7 @@ class CompilerProcessTest : public testing::Test {
   void SetUp() override {
     folder_ = testing::TempDir() + "compiler_process_XXXXXX";
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
-    auto started =
-        CompilerProcess::Start(FAKE_COMPILER, [this] { ++starts_; });
+    auto started = CompilerProcess::Start(FAKE_COMPILER, [this] { ++starts_; });
     ASSERT_TRUE(started.ok()) << started.status();
     process_ = std::move(*started);
   }
@@ -30,8 +29,8 @@ class CompilerProcessTest : public testing::Test {
     std::string model = folder_ + "/m" + std::to_string(next_++);
     std::ofstream(model) << script;
     JobRequest request;
-    request.arguments = {"foldc", model, "--target", "x86-64", "-o", "a",
-                         "--report", "r.binpb", "--progress-fd", "3"};
+    request.arguments = {"foldc", model,      "--target", "x86-64",        "-o",
+                         "a",     "--report", "r.binpb",  "--progress-fd", "3"};
     request.folder = folder_;
     request.limits.set_memory_bytes(int64_t{4} << 30);
     request.limits.set_cpu_seconds(30);

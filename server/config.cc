@@ -74,8 +74,7 @@ const Row kRows[] = {
      TextField{&Config::log_level}},
 };
 
-std::string SetNumber(const NumberField& field, int64_t value,
-                      Config* config) {
+std::string SetNumber(const NumberField& field, int64_t value, Config* config) {
   if (value < field.lowest || value > field.highest) {
     return std::to_string(value) + " is not from " +
            std::to_string(field.lowest) + " to " +
@@ -109,8 +108,8 @@ std::vector<Flag> FlagTable(Config* config, std::string* config_path,
       };
     } else {
       const auto& number = std::get<NumberField>(row.field);
-      flag.set = SetInteger(&(config->*number.field), number.lowest,
-                            number.highest);
+      flag.set =
+          SetInteger(&(config->*number.field), number.lowest, number.highest);
     }
     flags.push_back(std::move(flag));
   }
@@ -133,8 +132,8 @@ std::string SetFromJson(const Row& row, const nlohmann::json& value,
       value.get<uint64_t>() > static_cast<uint64_t>(kMany)) {
     return name + ": is too large";
   }
-  std::string error = SetNumber(std::get<NumberField>(row.field),
-                                value.get<int64_t>(), config);
+  std::string error =
+      SetNumber(std::get<NumberField>(row.field), value.get<int64_t>(), config);
   return error.empty() ? "" : name + ": " + error;
 }
 
@@ -170,8 +169,7 @@ std::string ParseServerLine(std::span<const std::string> arguments,
   // Once to find the file, once more so that flags win over it.
   std::string path;
   Config line_only;
-  ParsedLine line =
-      ParseLine(arguments, FlagTable(&line_only, &path, help));
+  ParsedLine line = ParseLine(arguments, FlagTable(&line_only, &path, help));
   if (!line.error.empty()) return line.error;
   if (!line.positional.empty()) {
     return "what is '" + line.positional[0] + "'?";

@@ -49,8 +49,8 @@ void ServeBlob(Store* blobs, httplib::Request& request,
   absl::StatusOr<Bytes> bytes = blobs->Get(key);
   if (!bytes.ok()) {
     response.headers.clear();
-    bool gone = absl::IsNotFound(bytes.status()) ||
-                absl::IsDataLoss(bytes.status());
+    bool gone =
+        absl::IsNotFound(bytes.status()) || absl::IsDataLoss(bytes.status());
     if (!gone) response.set_header("Retry-After", "1");
     return Answer(response, gone ? 404 : 503, "no such blob");
   }
@@ -116,12 +116,11 @@ absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Start(
   server.Get("/metrics", [&use](const auto&, auto& response) {
     response.set_content(use.metrics(), kMetricsText);
   });
-  server.Get("/v1/blobs/([0-9a-f]+)",
-             [&use](const httplib::Request& request, auto& response) {
-               // The library keeps its request mutable, and hands it on const.
-               ServeBlob(use.blobs, const_cast<httplib::Request&>(request),
-                         response);
-             });
+  server.Get("/v1/blobs/([0-9a-f]+)", [&use](const httplib::Request& request,
+                                             auto& response) {
+    // The library keeps its request mutable, and hands it on const.
+    ServeBlob(use.blobs, const_cast<httplib::Request&>(request), response);
+  });
   // A second server on the same port is an error, not a share of the calls.
   server.set_socket_options([](socket_t socket) {
     int on = 1;

@@ -62,8 +62,8 @@ TEST_F(HttpPortTest, ADownloadCanBeResumed) {
   EXPECT_EQ(part->status, 206);
   EXPECT_EQ(part->body, "456789");
   EXPECT_EQ(part->get_header_value("Content-Range"), "bytes 4-9/10");
-  part = Get(path_, {{"Range", "bytes=2-3"},
-                     {"If-Range", "\"" + hash_ + "\""}});
+  part =
+      Get(path_, {{"Range", "bytes=2-3"}, {"If-Range", "\"" + hash_ + "\""}});
   EXPECT_EQ(part->status, 206);
   EXPECT_EQ(part->body, "23");
   part = Get(path_, {{"Range", "bytes=-3"}});

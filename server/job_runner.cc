@@ -25,6 +25,8 @@ namespace v1 = foldd::v1;
 constexpr size_t kMaxReportBytes = size_t{64} << 20;
 constexpr size_t kMaxStderrBytes = 4096;
 constexpr int64_t kFullBelowBytes = 1 << 20;
+// What a job may say to its callers as it goes; its report may say more.
+constexpr int64_t kMaxSaidBytes = 1 << 20;
 
 // Writes a new file; 0 or the error's number. Jobs' inputs need no sync: they
 // die with the server.
@@ -123,8 +125,13 @@ JobOutcome JobRunner::Run(
     request.arguments.push_back("--progress-fd");
     request.arguments.push_back(std::to_string(kJobProgressFd));
     std::vector<v1::Diagnostic> said;
+    int64_t said_bytes = 0;
     outcome.exit = compiler_->Run(request, handle, [&](const auto& event) {
-      if (event.has_diagnostic()) said.push_back(event.diagnostic());
+      if (event.has_diagnostic()) {
+        said_bytes += static_cast<int64_t>(event.ByteSizeLong());
+        if (said_bytes > kMaxSaidBytes) return;
+        said.push_back(event.diagnostic());
+      }
       on_event(event);
     });
     Judge(folder, said, &outcome);
@@ -158,9 +165,9 @@ void JobRunner::ReadResult(const std::string& folder,
     return broken("the compile's report cannot be read");
   }
   auto artifact = std::make_shared<std::string>();
-  error = ReadWholeFile(folder + "/" + std::string(kArtifactFile),
-                        static_cast<size_t>(limits_.file_bytes()),
-                        artifact.get());
+  error =
+      ReadWholeFile(folder + "/" + std::string(kArtifactFile),
+                    static_cast<size_t>(limits_.file_bytes()), artifact.get());
   if (!error.empty()) return broken("the compile left no artifact");
   // Complete means: what the compiler hashed is what came to the disk.
   Digest digest = DigestOf(*artifact);
@@ -205,13 +212,12 @@ Failure JobRunner::ExplainExit(const std::string& folder,
               "the compile writes a larger file than it may",
               {{"bytes", std::to_string(limits_.file_bytes())}}};
     case v1::PARENT_LOST:
-      return {"COMPILER_LOST", "the compiler's parent process died: " +
-                                   exit.message()};
+      return {"COMPILER_LOST",
+              "the compiler's parent process died: " + exit.message()};
     case v1::START_FAILED:
       if (DiskIsFull()) break;
-      return {"COMPILER_FAILED",
-              "the compile could not be started: " + exit.message() + " " +
-                  LastWords(folder)};
+      return {"COMPILER_FAILED", "the compile could not be started: " +
+                                     exit.message() + " " + LastWords(folder)};
     default:
       break;
   }

@@ -29,8 +29,8 @@ class JobRunnerTest : public testing::Test {
     limits_.set_open_files(64);
     fs::create_directories(folder_ + "/jobs/17");
     std::ofstream(folder_ + "/jobs/17/old") << "left by another server";
-    runner_ = std::make_unique<JobRunner>(folder_ + "/jobs", limits_,
-                                          process_.get());
+    runner_ =
+        std::make_unique<JobRunner>(folder_ + "/jobs", limits_, process_.get());
   }
 
   JobOutcome Run(const std::string& script) {
@@ -42,7 +42,9 @@ class JobRunnerTest : public testing::Test {
     job.action = BuildAction(inputs);
     job.model = std::make_shared<const std::string>(script);
     JobHandle handle;
-    return runner_->Run(job, &handle, [](const v1::JobEvent&) {});
+    return runner_->Run(job, &handle, [this](const v1::JobEvent& event) {
+      heard_bytes_ += static_cast<int64_t>(event.ByteSizeLong());
+    });
   }
 
   // Reason and message of a failed job; "DONE" if it did not fail.
@@ -56,6 +58,7 @@ class JobRunnerTest : public testing::Test {
 
   std::string folder_;
   v1::JobLimits limits_;
+  int64_t heard_bytes_ = 0;
   std::unique_ptr<CompilerProcess> process_;
   std::unique_ptr<JobRunner> runner_;
 };
@@ -99,10 +102,21 @@ TEST_F(JobRunnerTest, MemoryIsLimited) {
 }
 #endif
 
+TEST_F(JobRunnerTest, AFloodOfDiagnosticsIsBounded) {
+  std::string script;
+  for (int i = 0; i < 20'000; ++i) {
+    script += "diagnostic nan_reachable " + std::string(100, 'n') + "\n";
+  }
+  heard_bytes_ = 0;
+  EXPECT_EQ(Reason(script), "DONE");
+  EXPECT_GT(heard_bytes_, 500'000);
+  EXPECT_LE(heard_bytes_, 1 << 20);
+}
+
 TEST_F(JobRunnerTest, TheFirstErrorIsTheReason) {
-  JobOutcome outcome = Run(
-      "diagnostic float_island a\ndiagnostic bad_scale q1\n"
-      "diagnostic bad_axis q2\nexit 3");
+  JobOutcome outcome =
+      Run("diagnostic float_island a\ndiagnostic bad_scale q1\n"
+          "diagnostic bad_axis q2\nexit 3");
   ASSERT_TRUE(outcome.failure.has_value());
   EXPECT_EQ(outcome.failure->reason, "BAD_SCALE");
   EXPECT_THAT(outcome.failure->message, HasSubstr("node 'q1'"));

@@ -36,9 +36,8 @@ void BlockSignals() {
 }
 
 void SetUpLog(const std::string& level) {
-  spdlog::set_default_logger(
-      std::make_shared<spdlog::logger>(
-          "foldd", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+      "foldd", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
   spdlog::set_level(spdlog::level::from_str(level));
   spdlog::flush_on(spdlog::level::info);

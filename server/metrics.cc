@@ -32,8 +32,7 @@ constexpr Row kRows[] = {
 constexpr size_t kMetrics = std::size(kRows);
 
 const prometheus::Histogram::BucketBoundaries kSecondBuckets = {
-    0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1,
-    0.3,    1,      3,     10,    30,   100,  300};
+    0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300};
 const prometheus::Histogram::BucketBoundaries kByteBuckets = {
     1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20, 1 << 30, 4.0 * (1 << 30)};
 
@@ -59,8 +58,7 @@ struct Metrics::Families {
   std::array<std::vector<std::string>, kMetrics> labels;
   std::array<prometheus::Family<prometheus::Counter>*, kMetrics> counters{};
   std::array<prometheus::Family<prometheus::Gauge>*, kMetrics> gauges{};
-  std::array<prometheus::Family<prometheus::Histogram>*, kMetrics>
-      histograms{};
+  std::array<prometheus::Family<prometheus::Histogram>*, kMetrics> histograms{};
 
   // The labels with their values; nullopt if their number is wrong.
   std::optional<prometheus::Labels> Named(size_t at,
@@ -80,16 +78,14 @@ Metrics::Metrics() : families_(std::make_unique<Families>()) {
     auto& registry = families_->registry;
     switch (row.type) {
       case Type::Counter:
-        families_->counters[i] = &prometheus::BuildCounter()
-                                      .Name(row.name)
-                                      .Help(row.help)
-                                      .Register(registry);
+        families_->counters[i] =
+            &prometheus::BuildCounter().Name(row.name).Help(row.help).Register(
+                registry);
         break;
       case Type::Gauge:
-        families_->gauges[i] = &prometheus::BuildGauge()
-                                    .Name(row.name)
-                                    .Help(row.help)
-                                    .Register(registry);
+        families_->gauges[i] =
+            &prometheus::BuildGauge().Name(row.name).Help(row.help).Register(
+                registry);
         break;
       case Type::Seconds:
       case Type::Bytes:

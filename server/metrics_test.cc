@@ -20,8 +20,8 @@ TEST(Metrics, RecordsEachType) {
   metrics.Observe(Metric::kJobPeakBytes, {}, 5 << 20);
   std::string text = metrics.Text();
   EXPECT_THAT(
-      text, HasSubstr(
-                "foldd_cache_requests_total{result=\"hit\",tier=\"disk\"} 3"));
+      text,
+      HasSubstr("foldd_cache_requests_total{result=\"hit\",tier=\"disk\"} 3"));
   EXPECT_THAT(text, HasSubstr("foldd_jobs{state=\"running\"} 4"));
   EXPECT_THAT(text, HasSubstr("foldd_compile_duration_seconds_count 1"));
   EXPECT_THAT(text, HasSubstr("_bucket{le=\"0.03\"} 1"));

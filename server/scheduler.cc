@@ -142,8 +142,7 @@ bool Scheduler::Drain(std::chrono::milliseconds limit) {
 }
 
 void Scheduler::Run(const Ticket& flight) {
-  metrics_->Observe(Metric::kQueueSeconds, {},
-                    SecondsSince(flight->queued_at));
+  metrics_->Observe(Metric::kQueueSeconds, {}, SecondsSince(flight->queued_at));
   {
     std::lock_guard lock(flight->mutex);
     if (flight->over) return;  // everybody left while it waited
@@ -164,9 +163,9 @@ std::shared_ptr<CompileOutcome> Scheduler::Compile(Flight& flight) {
     }
   }
   auto start = Clock::now();
-  JobOutcome job = runner_->Run(
-      flight.spec.job, &flight.handle,
-      [&](const v1::JobEvent& event) { flight.Tell(event); });
+  JobOutcome job =
+      runner_->Run(flight.spec.job, &flight.handle,
+                   [&](const v1::JobEvent& event) { flight.Tell(event); });
   RecordExit(job, SecondsSince(start));
   if (job.failure) {
     outcome->failure = std::move(job.failure);

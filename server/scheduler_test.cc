@@ -11,9 +11,9 @@
 namespace fold {
 namespace {
 
+using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using std::chrono::milliseconds;
 namespace v1 = foldd::v1;
 
 class Waiter : public CompileWaiter {
@@ -122,8 +122,8 @@ TEST_F(SchedulerTest, CompilesAndKeepsTheResult) {
   auto outcome = waiter.Wait();
   ASSERT_NE(outcome, nullptr);
   ASSERT_FALSE(outcome->failure.has_value()) << outcome->failure->message;
-  std::string hash = Spec("progress 3\ndiagnostic float_island n")
-                         .job.action.digest.hash();
+  std::string hash =
+      Spec("progress 3\ndiagnostic float_island n").job.action.digest.hash();
   EXPECT_EQ(outcome->result.report->action_digest(), hash);
   EXPECT_FALSE(outcome->result.report->has_run());
   EXPECT_FALSE(outcome->run.cached());
@@ -195,8 +195,8 @@ TEST_F(SchedulerTest, ACrashIsItsCallersAloneAndIsNotKept) {
   EXPECT_EQ(bad.Reason(), "COMPILER_CRASHED");
   EXPECT_EQ(same.Reason(), "COMPILER_CRASHED");
   EXPECT_EQ(good.Reason(), "DONE");
-  EXPECT_FALSE(cache_.Find(
-      Spec("sleep 200\nsignal 9").job.action.digest.hash()));
+  EXPECT_FALSE(
+      cache_.Find(Spec("sleep 200\nsignal 9").job.action.digest.hash()));
 }
 
 TEST_F(SchedulerTest, AFullQueueRefuses) {

@@ -130,9 +130,8 @@ absl::Status Server::Parts::Build() {
       });
   cache = std::make_unique<ResultCache>(&stores->top);
   hot = std::make_unique<ResultCache>(&stores->hot);
-  auto started = CompilerProcess::Start(CompilerPath(config), [this] {
-    metrics.Count(Metric::kCompilerStarts);
-  });
+  auto started = CompilerProcess::Start(
+      CompilerPath(config), [this] { metrics.Count(Metric::kCompilerStarts); });
   if (!started.ok()) return started.status();
   compiler = std::move(*started);
   foldd::v1::JobLimits limits;
@@ -142,9 +141,8 @@ absl::Status Server::Parts::Build() {
   limits.set_file_bytes(config.job_file_bytes);
   limits.set_open_files(config.job_open_files);
   runner = std::make_unique<JobRunner>(data + "/jobs", limits, compiler.get());
-  scheduler =
-      std::make_unique<Scheduler>(config.workers, config.queue_length,
-                                  runner.get(), cache.get(), &metrics);
+  scheduler = std::make_unique<Scheduler>(config.workers, config.queue_length,
+                                          runner.get(), cache.get(), &metrics);
   lookups = std::make_unique<WorkerPool>(kLookupThreads, kLookupQueue);
   metrics.Set(Metric::kBuildInfo, {"0.1.0", compiler->compiler_id()}, 1);
   absl::Status status = StartGrpc();

@@ -16,9 +16,9 @@
 namespace fold {
 namespace {
 
-using ::testing::HasSubstr;
 using grpc::StatusCode;
 using std::chrono::milliseconds;
+using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 namespace v1 = foldd::v1;
 
@@ -176,8 +176,7 @@ TEST_F(ServiceFaultTest, ACorruptBlobIsCompiledAgain) {
   CompileEnd first = server_->Compile(Script("size 5000"));
   server_.reset();
   std::string hash = Sha256Hex(first.artifact);
-  std::string path =
-      data_ + "/cache/blobs/" + hash.substr(0, 2) + "/" + hash;
+  std::string path = data_ + "/cache/blobs/" + hash.substr(0, 2) + "/" + hash;
   {
     std::fstream file(path);
     file.seekp(1000);
@@ -196,9 +195,7 @@ TEST_F(ServiceFaultTest, ACorruptBlobIsCompiledAgain) {
 
 TEST_F(ServiceFaultTest, KilledInTheMidstOfWritesNoWrongBlobIsServed) {
   std::mt19937 random(7);
-  auto script = [](int i) {
-    return "size " + std::to_string(100'000 + i);
-  };
+  auto script = [](int i) { return "size " + std::to_string(100'000 + i); };
   std::map<int, std::string> known;
   int served = 0;
   for (int round = 0; round < 5; ++round) {
@@ -293,9 +290,9 @@ TEST_F(ServiceFaultTest, SigtermFinishesWhatRunsAndEndsWithZero) {
   server_->Signal(SIGTERM);
   auto health = grpc::health::v1::Health::NewStub(server_->channel());
   grpc::health::v1::HealthCheckResponse response;
-  for (int i = 0; i < 100 && response.status() !=
-                                 grpc::health::v1::HealthCheckResponse::
-                                     NOT_SERVING;
+  for (int i = 0;
+       i < 100 &&
+       response.status() != grpc::health::v1::HealthCheckResponse::NOT_SERVING;
        ++i) {
     grpc::ClientContext context;
     (void)health->Check(&context, {}, &response);

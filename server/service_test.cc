@@ -12,10 +12,10 @@
 namespace fold {
 namespace {
 
+using grpc::StatusCode;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using grpc::StatusCode;
 namespace v1 = foldd::v1;
 
 constexpr char kCompiles[] = "foldd_compile_duration_seconds_count";
@@ -24,8 +24,8 @@ class ServiceTest : public testing::Test {
  protected:
   void Start(std::vector<std::string> flags = {}) {
     server_.reset();
-    server_ = std::make_unique<ServerProcess>(
-        ServerOptions{data_, std::move(flags)});
+    server_ =
+        std::make_unique<ServerProcess>(ServerOptions{data_, std::move(flags)});
     ASSERT_TRUE(server_->started()) << server_->exit_code();
   }
   std::string data_ = NewFolder("service_test");
@@ -129,11 +129,11 @@ TEST_F(ServiceTest, BadRequestsNameEveryField) {
   options->add_passes("a,b");
   options->add_dump_after(std::string(40'000, 'x'));
   end = server_->Compile(request);
-  EXPECT_THAT(end.fields,
-              ElementsAre("options.shapes[0].name",
-                          "options.shapes[0].dimensions", "options.io",
-                          "options.require", "options.passes",
-                          "options.passes", "options"));
+  EXPECT_THAT(
+      end.fields,
+      ElementsAre("options.shapes[0].name", "options.shapes[0].dimensions",
+                  "options.io", "options.require", "options.passes",
+                  "options.passes", "options"));
 
   end = server_->Compile(Script("x", "x86_64"));
   EXPECT_EQ(end.code, StatusCode::NOT_FOUND);
@@ -203,7 +203,7 @@ TEST_F(ServiceTest, BytesInFlightAndMessageSizeAreBounded) {
   end = server_->Compile(Script(std::string(400'000, ' ')));
   EXPECT_EQ(end.code, StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_TRUE(server_->Compile(Script("x")).ok());
-  EXPECT_EQ(server_->Metric("foldd_inflight_bytes"), 0);
+  EXPECT_TRUE(server_->WaitMetric("foldd_inflight_bytes", 0));
 }
 
 TEST_F(ServiceTest, ResolveAnswersFromTheCache) {
@@ -223,8 +223,7 @@ TEST_F(ServiceTest, ResolveAnswersFromTheCache) {
   const v1::Manifest& manifest = response.manifest();
   EXPECT_EQ(manifest.artifact().hash(), Sha256Hex(compiled.artifact));
   EXPECT_EQ(manifest.target(), "x86-64");
-  EXPECT_EQ(manifest.action_digest(),
-            compiled.result.report().action_digest());
+  EXPECT_EQ(manifest.action_digest(), compiled.result.report().action_digest());
   // What it names can be downloaded.
   EXPECT_EQ(server_->Get("/v1/blobs/" + manifest.artifact().hash()),
             compiled.artifact);

@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 namespace v1 = foldd::v1;
 
 // What is wrong with the target of a file called `name`.
-std::string Faults(const std::string& name, const v1::TargetDescriptor& target) {
+std::string Faults(const std::string& name,
+                   const v1::TargetDescriptor& target) {
   std::string faults;
   auto add = [&](const std::string& field, const std::string& message) {
     faults += "\n  " + name + ": " + field + " " + message;

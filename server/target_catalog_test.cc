@@ -54,8 +54,8 @@ TEST_F(TargetCatalogTest, ListsTheFaultsOfAllFiles) {
   EXPECT_THAT(catalog.status().ToString(), HasSubstr("a: architecture"));
   EXPECT_THAT(catalog.status().ToString(), HasSubstr("is not the file's"));
   EXPECT_THAT(catalog.status().ToString(), HasSubstr("nmae"));
-  EXPECT_TRUE(absl::IsNotFound(
-      TargetCatalog::Load(folder_ + "/none").status()));
+  EXPECT_TRUE(
+      absl::IsNotFound(TargetCatalog::Load(folder_ + "/none").status()));
 }
 
 }  // namespace

@@ -44,9 +44,9 @@ class Display {
   void ShowProgress(const v1::Progress& progress) {
     Clear();
     if (progress.pass_name().empty()) {
-      std::fputs(progress.state() == v1::Progress::QUEUED ? "queued"
-                                                          : "compiling",
-                 stderr);
+      std::fputs(
+          progress.state() == v1::Progress::QUEUED ? "queued" : "compiling",
+          stderr);
     } else {
       std::fprintf(stderr, "[%d/%d] %s", progress.pass_index() + 1,
                    progress.pass_total(), progress.pass_name().c_str());
@@ -66,8 +66,8 @@ int InputError(const std::string& message) {
 
 // Fills the request from the flags; the exit code, 0 if that worked.
 int MakeRequest(const CompileFlags& flags, v1::CompileRequest* request) {
-  std::string error = ReadWholeFile(flags.model_path, kMaxModelBytes,
-                                    request->mutable_model());
+  std::string error =
+      ReadWholeFile(flags.model_path, kMaxModelBytes, request->mutable_model());
   if (!error.empty()) return InputError(error);
   if (!flags.encodings_path.empty()) {
     error = ReadWholeFile(flags.encodings_path, kMaxTableBytes,

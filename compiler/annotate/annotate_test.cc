@@ -69,17 +69,16 @@ TEST(Annotate, ScalesAreExact) {
   Graph graph = Dequantize("2", "[] [0.1]", "i8[] [0]");
   Diagnostics sink;
   ASSERT_TRUE(Annotate(graph, &sink));
-  EXPECT_EQ(EncodingNamed(graph, "x")->scales[0],
-            static_cast<double>(0.1f));
+  EXPECT_EQ(EncodingNamed(graph, "x")->scales[0], static_cast<double>(0.1f));
 }
 
 TEST(Annotate, BadScales) {
   for (const char* scale : {"0", "-0.5", "inf", "-inf", "nan"}) {
     ExpectFault(Dequantize("2", "[] [" + std::string(scale) + "]", "i8[] [0]"),
                 DiagnosticCode::bad_scale, "dq", "greater than zero");
-    ExpectFault(Dequantize("2,2", "[2] [1," + std::string(scale) + "]",
-                           "i8[] [0]"),
-                DiagnosticCode::bad_scale, "dq", "greater than zero");
+    ExpectFault(
+        Dequantize("2,2", "[2] [1," + std::string(scale) + "]", "i8[] [0]"),
+        DiagnosticCode::bad_scale, "dq", "greater than zero");
   }
 }
 

@@ -16,10 +16,10 @@ Node Made(Op op, size_t operands) {
 }
 
 TEST(QLinearOperands, ThoseAndNoOthers) {
-#define OP(id, mnemonic, domain, onnx_name, min, max, spec)              \
-  EXPECT_EQ(IsQLinear(Op::id), std::string(mnemonic).rfind("qlinear_", 0) == \
-                                       0 ||                              \
-                                   std::string(mnemonic) == "qgemm")      \
+#define OP(id, mnemonic, domain, onnx_name, min, max, spec)    \
+  EXPECT_EQ(IsQLinear(Op::id),                                 \
+            std::string(mnemonic).rfind("qlinear_", 0) == 0 || \
+                std::string(mnemonic) == "qgemm")              \
       << mnemonic;
 #include "compiler/ops/ops.def"
 #undef OP
@@ -27,12 +27,15 @@ TEST(QLinearOperands, ThoseAndNoOthers) {
 
 // Every place is a value, a scale, a zero point or the bias, and each once.
 TEST(QLinearOperands, EveryPlaceHasOneMeaning) {
-  const std::pair<Op, size_t> cases[] = {
-      {Op::kQLinearConv, 9},        {Op::kQLinearMatMul, 8},
-      {Op::kQLinearAdd, 8},         {Op::kQLinearMul, 8},
-      {Op::kQLinearAveragePool, 5}, {Op::kQLinearGlobalAveragePool, 5},
-      {Op::kQGemm, 9},              {Op::kQLinearSoftmax, 5},
-      {Op::kQLinearConcat, 11}};
+  const std::pair<Op, size_t> cases[] = {{Op::kQLinearConv, 9},
+                                         {Op::kQLinearMatMul, 8},
+                                         {Op::kQLinearAdd, 8},
+                                         {Op::kQLinearMul, 8},
+                                         {Op::kQLinearAveragePool, 5},
+                                         {Op::kQLinearGlobalAveragePool, 5},
+                                         {Op::kQGemm, 9},
+                                         {Op::kQLinearSoftmax, 5},
+                                         {Op::kQLinearConcat, 11}};
   for (const auto& [op, count] : cases) {
     const Node node = Made(op, count);
     std::multiset<size_t> places;

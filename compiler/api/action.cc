@@ -34,8 +34,8 @@ std::vector<std::string> OptionWords(const v1::CompileOptions& options,
   }
   std::sort(shapes.begin(), shapes.end());
   words.insert(words.end(), shapes.begin(), shapes.end());
-  auto io = options.io() == v1::BOUNDARY_IO_UNSPECIFIED ? default_io
-                                                        : options.io();
+  auto io =
+      options.io() == v1::BOUNDARY_IO_UNSPECIFIED ? default_io : options.io();
   words.push_back("--io=" + std::string(BoundaryIoWord(io)));
   std::vector<std::string> required;
   for (int value : options.require()) {
@@ -44,8 +44,7 @@ std::vector<std::string> OptionWords(const v1::CompileOptions& options,
                        std::string(RequirementWord(requirement)));
   }
   std::sort(required.begin(), required.end());
-  required.erase(std::unique(required.begin(), required.end()),
-                 required.end());
+  required.erase(std::unique(required.begin(), required.end()), required.end());
   words.insert(words.end(), required.begin(), required.end());
   if (options.taps()) words.push_back("--taps");
   std::set<std::string> dumped(options.dump_after().begin(),
@@ -100,9 +99,9 @@ CompileAction BuildAction(const ActionInputs& inputs) {
 
   reapi::Command& command = out.command;
   for (std::string_view word :
-       {std::string_view("foldc"), kModelFile, std::string_view("--target-file"),
-        kTargetFile, std::string_view("-o"), kArtifactFile,
-        std::string_view("--report"), kReportFile}) {
+       {std::string_view("foldc"), kModelFile,
+        std::string_view("--target-file"), kTargetFile, std::string_view("-o"),
+        kArtifactFile, std::string_view("--report"), kReportFile}) {
     command.add_arguments(std::string(word));
   }
   if (has_encodings) {

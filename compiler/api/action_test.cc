@@ -44,8 +44,12 @@ TEST(Action, EveryFieldChangesTheKey) {
       [](auto& in) { in.compiler_id = "compiler-2"; },
       [](auto& in) { in.timeout_seconds = 5; },
       [](auto& in) { in.salt = "generation 2"; },
-      [](auto& in) { *in.options.add_shapes() = Shape("a", {1, 2}); },
-      [](auto& in) { *in.options.add_shapes() = Shape("b", {1, 2}); },
+      [](auto& in) {
+        *in.options.add_shapes() = Shape("a", {1, 2});
+      },
+      [](auto& in) {
+        *in.options.add_shapes() = Shape("b", {1, 2});
+      },
       [](auto& in) { *in.options.add_shapes() = Shape("a", {12}); },
       [](auto& in) { *in.options.add_shapes() = Shape("a", {}); },
       [](auto& in) { in.options.set_io(v1::IO_QUANTIZED); },

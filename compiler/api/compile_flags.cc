@@ -15,8 +15,8 @@ struct Word {
   std::string_view word;
 };
 
-constexpr Word<v1::BoundaryIo> kIoWords[] = {
-    {v1::IO_FLOAT, "float"}, {v1::IO_QUANTIZED, "quantized"}};
+constexpr Word<v1::BoundaryIo> kIoWords[] = {{v1::IO_FLOAT, "float"},
+                                             {v1::IO_QUANTIZED, "quantized"}};
 constexpr Word<v1::VerifyMode> kVerifyWords[] = {{v1::VERIFY_OFF, "off"},
                                                  {v1::VERIFY_END, "end"},
                                                  {v1::VERIFY_EACH, "each"}};
@@ -64,9 +64,9 @@ std::string AddShape(std::string_view text, v1::CompileOptions* options) {
     int64_t size = 0;
     auto end = list.data() + list.size();
     auto parsed = std::from_chars(list.data(), end, size);
-    bool more = parsed.ptr != end && *parsed.ptr == ',' && parsed.ptr + 1 != end;
-    if (parsed.ec != std::errc() || size < 0 ||
-        (parsed.ptr != end && !more)) {
+    bool more =
+        parsed.ptr != end && *parsed.ptr == ',' && parsed.ptr + 1 != end;
+    if (parsed.ec != std::errc() || size < 0 || (parsed.ptr != end && !more)) {
       return "'" + std::string(text) + "': a dimension is a number from 0 on";
     }
     shape.add_dimensions(size);

@@ -16,12 +16,27 @@ std::string Parse(std::vector<std::string> line, CompileFlags* flags) {
 
 TEST(CompileFlags, ReadsEveryFlag) {
   CompileFlags flags;
-  ASSERT_EQ(Parse({"m.onnx", "--target", "x86-64", "-o", "m.fold",
-                   "--encodings", "e.json", "--report=r.json", "--shape",
-                   "in:0=1,3,8,8", "--shape=a=b=4", "--io=quantized",
-                   "--require", "integer-only", "--require=exact", "--taps",
-                   "--dump-after=fold", "--verify=each", "--passes=a,b",
-                   "--progress-fd", "3"},
+  ASSERT_EQ(Parse({"m.onnx",
+                   "--target",
+                   "x86-64",
+                   "-o",
+                   "m.fold",
+                   "--encodings",
+                   "e.json",
+                   "--report=r.json",
+                   "--shape",
+                   "in:0=1,3,8,8",
+                   "--shape=a=b=4",
+                   "--io=quantized",
+                   "--require",
+                   "integer-only",
+                   "--require=exact",
+                   "--taps",
+                   "--dump-after=fold",
+                   "--verify=each",
+                   "--passes=a,b",
+                   "--progress-fd",
+                   "3"},
                   &flags),
             "");
   EXPECT_EQ(flags.model_path, "m.onnx");

@@ -220,8 +220,7 @@ std::string FormatDiagnosticMessage(const v1::Diagnostic& diagnostic) {
   const char* severity = diagnostic.severity() == v1::ERROR     ? "error"
                          : diagnostic.severity() == v1::WARNING ? "warning"
                                                                 : "note";
-  std::string line =
-      std::string(severity) + "[" + diagnostic.code() + "]: ";
+  std::string line = std::string(severity) + "[" + diagnostic.code() + "]: ";
   if (!diagnostic.node().empty()) line += "node '" + diagnostic.node() + "': ";
   return line + diagnostic.message();
 }

@@ -81,9 +81,9 @@ void RunToProto(const CompileReport& report, v1::RunRecord* run) {
 CompileOptions FromProto(const v1::CompileOptions& message) {
   CompileOptions options;
   for (const v1::InputShape& shape : message.shapes()) {
-    options.shapes.emplace_back(
-        shape.name(), std::vector<int64_t>(shape.dimensions().begin(),
-                                           shape.dimensions().end()));
+    options.shapes.emplace_back(shape.name(),
+                                std::vector<int64_t>(shape.dimensions().begin(),
+                                                     shape.dimensions().end()));
   }
   options.io = message.io() == v1::IO_FLOAT       ? BoundaryIo::kFloat
                : message.io() == v1::IO_QUANTIZED ? BoundaryIo::kQuantized
@@ -94,11 +94,10 @@ CompileOptions FromProto(const v1::CompileOptions& message) {
   }
   options.taps = message.taps();
   options.passes.assign(message.passes().begin(), message.passes().end());
-  options.verify = message.verify() == v1::VERIFY_OFF
-                       ? CompileOptions::Verify::kOff
-                   : message.verify() == v1::VERIFY_EACH
-                       ? CompileOptions::Verify::kEach
-                       : CompileOptions::Verify::kEnd;
+  options.verify =
+      message.verify() == v1::VERIFY_OFF    ? CompileOptions::Verify::kOff
+      : message.verify() == v1::VERIFY_EACH ? CompileOptions::Verify::kEach
+                                            : CompileOptions::Verify::kEnd;
   options.dump_after.assign(message.dump_after().begin(),
                             message.dump_after().end());
   return options;

@@ -27,9 +27,8 @@ void FindUnset(const pb::Message& message, const std::string& path,
     if (!set) {
       unset->insert(name);
     } else if (field->cpp_type() == pb::FieldDescriptor::CPPTYPE_MESSAGE) {
-      FindUnset(repeated
-                    ? reflection->GetRepeatedMessage(message, field, 0)
-                    : reflection->GetMessage(message, field),
+      FindUnset(repeated ? reflection->GetRepeatedMessage(message, field, 0)
+                         : reflection->GetMessage(message, field),
                 name + ".", unset);
     }
   }

@@ -1,8 +1,8 @@
 #include "compiler/api/convert.h"
 
+#include "gmock/gmock.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/util/message_differencer.h"
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace fold {

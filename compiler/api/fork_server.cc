@@ -47,8 +47,7 @@ class ForkServer {
   void Kill(pid_t pid, v1::ExitCause cause);
   void KillOverdue();
   void Reap();
-  void Report(int64_t id, int status, const rusage& usage,
-              v1::ExitCause cause);
+  void Report(int64_t id, int status, const rusage& usage, v1::ExitCause cause);
   void Send(const v1::FromForkServer& message);
   int MillisecondsToDeadline() const;
 
@@ -127,8 +126,7 @@ void ForkServer::Handle(const v1::ToForkServer& message, int progress_fd) {
   }
 }
 
-void ForkServer::Start(int64_t id, const v1::StartJob& start,
-                       int progress_fd) {
+void ForkServer::Start(int64_t id, const v1::StartJob& start, int progress_fd) {
   pid_t parent = getpid();
   pid_t pid = fork();
   if (pid == 0) RunJobChild(start, progress_fd, parent, run_);
@@ -139,8 +137,7 @@ void ForkServer::Start(int64_t id, const v1::StartJob& start,
     message.mutable_exit()->set_message(std::strerror(errno));
   } else {
     setpgid(pid, pid);  // the child does it, too: whoever comes first
-    auto wall =
-        std::chrono::milliseconds(start.limits().wall_milliseconds());
+    auto wall = std::chrono::milliseconds(start.limits().wall_milliseconds());
     jobs_[pid] = {id, Clock::now() + wall, v1::EXIT_CAUSE_UNSPECIFIED};
     message.mutable_started()->set_pid(pid);
   }
@@ -169,8 +166,8 @@ int ForkServer::MillisecondsToDeadline() const {
     }
   }
   if (nearest == Clock::time_point::max()) return -1;
-  auto left = std::chrono::ceil<std::chrono::milliseconds>(nearest -
-                                                           Clock::now());
+  auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(nearest - Clock::now());
   return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 60'000));
 }
 

@@ -15,9 +15,8 @@ inline constexpr int kJobStartFailedExit = 72;
 
 // Called in the child: confines the process as fork_server.h says, runs the
 // program and exits with its code.
-[[noreturn]] void RunJobChild(const foldd::v1::StartJob& start,
-                              int progress_fd, pid_t parent,
-                              const ProgramMain& run);
+[[noreturn]] void RunJobChild(const foldd::v1::StartJob& start, int progress_fd,
+                              pid_t parent, const ProgramMain& run);
 
 }  // namespace fold
 

@@ -77,8 +77,8 @@ std::string WriteFileAtomically(const std::string& path,
   if (fd < 0) return SystemError("cannot create a file beside", path);
   mode_t mask = umask(0);
   umask(mask);
-  bool done = WriteAll(fd, bytes) && fchmod(fd, 0666 & ~mask) == 0 &&
-              fsync(fd) == 0;
+  bool done =
+      WriteAll(fd, bytes) && fchmod(fd, 0666 & ~mask) == 0 && fsync(fd) == 0;
   std::string error = done ? "" : SystemError("cannot write", path);
   close(fd);
   if (error.empty() && rename(aside.c_str(), path.c_str()) != 0) {
@@ -107,8 +107,8 @@ std::string ReadWholeFile(const std::string& path, size_t limit,
     if (got <= 0) break;
     bytes->append(buffer, static_cast<size_t>(got));
     if (bytes->size() > limit) {
-      error = "'" + path + "' is larger than " + std::to_string(limit) +
-              " bytes";
+      error =
+          "'" + path + "' is larger than " + std::to_string(limit) + " bytes";
     }
   }
   close(fd);

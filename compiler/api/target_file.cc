@@ -21,8 +21,8 @@ class ErrorList : public google::protobuf::io::ErrorCollector {
     if (++count_ > kMaxErrors) return;
     if (!text_.empty()) text_ += "; ";
     if (line >= 0) {
-      text_ += std::to_string(line + 1) + ":" + std::to_string(column + 1) +
-               ": ";
+      text_ +=
+          std::to_string(line + 1) + ":" + std::to_string(column + 1) + ": ";
     }
     text_ += message;
   }

@@ -90,9 +90,11 @@ class LinearOp {
       exact::ChannelProblem problem;
       weights_.AccumulatorRange(n, &problem.acc_low, &problem.acc_high);
       if (problem.acc_low < INT32_MIN || problem.acc_high > INT32_MAX) {
+        const int64_t beyond =
+            problem.acc_low < INT32_MIN ? problem.acc_low : problem.acc_high;
         lowering_.Error(DiagnosticCode::accumulator_overflow, id_,
                         "output channel " + std::to_string(n) +
-                            " can reach " + std::to_string(problem.acc_high) +
+                            " can reach " + std::to_string(beyond) +
                             ", beyond 32 bits");
         return nullptr;
       }

@@ -16,8 +16,8 @@ int64_t Nearest(float x, float scale) {
   auto nx = static_cast<__int128>(std::ldexp(std::frexp(x, &ex), 24));
   auto ns = static_cast<__int128>(std::ldexp(std::frexp(scale, &es), 24));
   const int shift = ex - es;  // x / scale = nx / ns * 2^shift
-  if (shift > 70) return (x < 0) != (scale < 0) ? -(int64_t{1} << 40)
-                                                : int64_t{1} << 40;
+  if (shift > 70)
+    return (x < 0) != (scale < 0) ? -(int64_t{1} << 40) : int64_t{1} << 40;
   if (shift < -60) return 0;
   if (shift > 0) nx <<= shift;
   if (shift < 0) ns <<= -shift;
@@ -50,8 +50,8 @@ TEST(ExactRounding, NearTies) {
   for (int k = 0; k < 2000; ++k) {
     const float scale = 0.1f * static_cast<float>(k + 1) / 7;
     const float half = scale * (static_cast<float>(k % 255) + 0.5f);
-    for (float x : {half, std::nextafterf(half, 0),
-                    std::nextafterf(half, INFINITY)}) {
+    for (float x :
+         {half, std::nextafterf(half, 0), std::nextafterf(half, INFINITY)}) {
       EXPECT_EQ(DivideToNearest(x, scale), Nearest(x, scale))
           << x << " / " << scale;
     }

@@ -76,15 +76,15 @@ TEST(Registry, OperandCountsAreChecked) {
     if (row.most >= 0) {
       EXPECT_LE(row.fewest, row.most) << row.mnemonic;
       node.operands.assign(row.most + 1, ValueId());
-      EXPECT_EQ(Ops().Check(graph, node),
-                row.mnemonic + " does not take " +
-                    std::to_string(row.most + 1) + " operands");
+      EXPECT_EQ(Ops().Check(graph, node), row.mnemonic + " does not take " +
+                                              std::to_string(row.most + 1) +
+                                              " operands");
     }
     if (row.fewest == 0) continue;
     node.operands.assign(row.fewest - 1, ValueId());
-    EXPECT_EQ(Ops().Check(graph, node),
-              row.mnemonic + " does not take " +
-                  std::to_string(row.fewest - 1) + " operands");
+    EXPECT_EQ(Ops().Check(graph, node), row.mnemonic + " does not take " +
+                                            std::to_string(row.fewest - 1) +
+                                            " operands");
   }
 }
 
@@ -97,7 +97,8 @@ TEST(Registry, EveryOperatorHasGoldenBlocks) {
     std::ifstream file(entry.path());
     bool is_bad = false;
     for (std::string line; std::getline(file, line);) {
-      if (line.rfind("# --- ", 0) == 0) is_bad = line.rfind("# --- bad_", 0) == 0;
+      if (line.rfind("# --- ", 0) == 0)
+        is_bad = line.rfind("# --- bad_", 0) == 0;
       if (line.rfind("#", 0) != 0) (is_bad ? bad : good) += line + "\n";
     }
   }

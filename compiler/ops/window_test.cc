@@ -68,8 +68,8 @@ TEST(Window, AutomaticPads) {
       {{"auto_pad", std::string("SAME_LOWER")}, {"strides", Ints{2}}}, 6, 3);
   EXPECT_EQ(lower.pad_begin, 1);
   EXPECT_EQ(lower.pad_end, 0);
-  const WindowAxis valid = AxisOf(
-      {{"auto_pad", std::string("VALID")}, {"pads", Ints{1, 1}}}, 6, 3);
+  const WindowAxis valid =
+      AxisOf({{"auto_pad", std::string("VALID")}, {"pads", Ints{1, 1}}}, 6, 3);
   EXPECT_EQ(valid.output, 4);
   // A stride beyond the kernel leaves nothing to pad.
   const WindowAxis wide = AxisOf(
@@ -80,12 +80,12 @@ TEST(Window, AutomaticPads) {
 
 TEST(Window, CeilMode) {
   EXPECT_EQ(AxisOf({{"strides", Ints{2}}}, 6, 3).output, 2);
-  EXPECT_EQ(AxisOf({{"strides", Ints{2}}, {"ceil_mode", int64_t{1}}}, 6, 3)
-                .output,
-            3);
-  EXPECT_EQ(AxisOf({{"strides", Ints{2}}, {"ceil_mode", int64_t{1}}}, 7, 3)
-                .output,
-            3);
+  EXPECT_EQ(
+      AxisOf({{"strides", Ints{2}}, {"ceil_mode", int64_t{1}}}, 6, 3).output,
+      3);
+  EXPECT_EQ(
+      AxisOf({{"strides", Ints{2}}, {"ceil_mode", int64_t{1}}}, 7, 3).output,
+      3);
   // The third window would begin behind the input, in its padding.
   EXPECT_EQ(AxisOf({{"strides", Ints{2}},
                     {"pads", Ints{0, 1}},

@@ -7,15 +7,19 @@ namespace {
 
 // `tail` behind a convolution's result %c of f32[1,2,2].
 Graph Behind(const std::string& tail, const std::string& outputs = "%y") {
-  return GraphOf("fir 1 annotated\ngraph @g(%x: f32[1,1,4], %r: f32[1,2,2], "
-                 "%i: i8[1,2,2]) -> " + outputs + " {\n"
-                 "%w = const f32[2,1,3] splat(1)\n"
-                 "%c = conv(%x, %w) : f32[1,2,2] name \"conv\"\n"
-                 "%one = const f32[] [2]\n"
-                 "%channels = const f32[2,1] [2,3]\n"
-                 "%columns = const f32[2] [2,3]\n"
-                 "%whole = const f32[1,2,2] [1,2,3,4]\n"
-                 "%larger = const f32[3,1,1] [1,2,3]\n" + tail + "\n}");
+  return GraphOf(
+      "fir 1 annotated\ngraph @g(%x: f32[1,1,4], %r: f32[1,2,2], "
+      "%i: i8[1,2,2]) -> " +
+      outputs +
+      " {\n"
+      "%w = const f32[2,1,3] splat(1)\n"
+      "%c = conv(%x, %w) : f32[1,2,2] name \"conv\"\n"
+      "%one = const f32[] [2]\n"
+      "%channels = const f32[2,1] [2,3]\n"
+      "%columns = const f32[2] [2,3]\n"
+      "%whole = const f32[1,2,2] [1,2,3,4]\n"
+      "%larger = const f32[3,1,1] [1,2,3]\n" +
+      tail + "\n}");
 }
 
 Tail KindOf(const std::string& tail) {
@@ -37,14 +41,14 @@ TEST(AffineTail, Kinds) {
 TEST(AffineTail, WhatIsNone) {
   for (const char* tail :
        {"%y = softmax(%c) : f32[1,2,2]",
-        "%y = clip(%c, %r) : f32[1,2,2]",          // a computed bound
-        "%y = add(%c, %r) : f32[1,2,2]",           // two values
-        "%y = add(%one, %channels) : f32[2,1]",    // none
-        "%y = div(%one, %c) : f32[1,2,2]",         // no scale of c
-        "%y = mul(%c, %columns) : f32[1,2,2]",     // along another dimension
-        "%y = mul(%c, %whole) : f32[1,2,2]",       // along two
-        "%y = mul(%c, %larger) : f32[3,2,2]",      // a larger result
-        "%y = relu(%i) : i8[1,2,2]",               // not real
+        "%y = clip(%c, %r) : f32[1,2,2]",        // a computed bound
+        "%y = add(%c, %r) : f32[1,2,2]",         // two values
+        "%y = add(%one, %channels) : f32[2,1]",  // none
+        "%y = div(%one, %c) : f32[1,2,2]",       // no scale of c
+        "%y = mul(%c, %columns) : f32[1,2,2]",   // along another dimension
+        "%y = mul(%c, %whole) : f32[1,2,2]",     // along two
+        "%y = mul(%c, %larger) : f32[3,2,2]",    // a larger result
+        "%y = relu(%i) : i8[1,2,2]",             // not real
         "%y = batch_normalization(%c, %columns, %columns, %columns, %r) : "
         "f32[1,2,2]"}) {
     EXPECT_EQ(KindOf(tail), Tail::kNone) << tail;
@@ -56,17 +60,18 @@ TEST(AffineTail, ChannelConstantsNeedChannels) {
   for (const char* head :
        {"%h = average_pool(%r) {kernel_shape=[1]} : f32[1,2,2]",
         "%h = add(%r, %r) : f32[1,2,2]"}) {
-    EXPECT_EQ(KindOf(std::string(head) +
-                     "\n%y = mul(%h, %channels) : f32[1,2,2]"),
-              Tail::kNone)
+    EXPECT_EQ(
+        KindOf(std::string(head) + "\n%y = mul(%h, %channels) : f32[1,2,2]"),
+        Tail::kNone)
         << head;
     EXPECT_EQ(KindOf(std::string(head) + "\n%y = mul(%h, %one) : f32[1,2,2]"),
               Tail::kScale)
         << head;
     // Steps in between do not hide what the head is.
-    EXPECT_EQ(KindOf(std::string(head) + "\n%k = relu(%h) : f32[1,2,2]\n"
-                     "%y = mul(%k, %channels) : f32[1,2,2]"),
-              Tail::kNone)
+    EXPECT_EQ(
+        KindOf(std::string(head) + "\n%k = relu(%h) : f32[1,2,2]\n"
+                                   "%y = mul(%k, %channels) : f32[1,2,2]"),
+        Tail::kNone)
         << head;
   }
 }

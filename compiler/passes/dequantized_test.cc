@@ -6,9 +6,11 @@ namespace fold {
 namespace {
 
 Graph TwoReaders(const std::string& outputs) {
-  return GraphOf("fir 1 simplified\n"
-                 "graph @g(%q: u8[2] q(s=0.5 z=3), %f: f32[2]) -> " + outputs +
-                 R"( {
+  return GraphOf(
+      "fir 1 simplified\n"
+      "graph @g(%q: u8[2] q(s=0.5 z=3), %f: f32[2]) -> " +
+      outputs +
+      R"( {
   %s = const f32[] [0.5]
   %z = const u8[] [3]
   %d = dequantize_linear(%q, %s, %z) : f32[2] name "dq" loc("dq")
@@ -56,25 +58,29 @@ TEST(IntegerRewrite, TakesTheDequantizeLinearThatNobodyElseReads) {
 }
 
 bool Ends(const std::string& nodes) {
-  const Graph graph =
-      GraphOf("fir 1 simplified\ngraph @g(%x: f32[2,2], %b: f32[2,2]) -> %y {\n"
-              "%s = const f32[] [0.5]\n%t = const f32[2] [1,2]\n" + nodes +
-              "\n}");
+  const Graph graph = GraphOf(
+      "fir 1 simplified\ngraph @g(%x: f32[2,2], %b: f32[2,2]) -> %y {\n"
+      "%s = const f32[] [0.5]\n%t = const f32[2] [1,2]\n" +
+      nodes + "\n}");
   return EndsInQuantize(graph, graph.FindValue("x"));
 }
 
 TEST(EndsInQuantize, ThroughStepsAlone) {
   EXPECT_TRUE(Ends("%y = quantize_linear(%x, %s) : u8[2,2] q(s=0.5 z=0)"));
-  EXPECT_TRUE(Ends("%a = relu(%x) : f32[2,2]\n%b2 = mul(%a, %s) : f32[2,2]\n"
-                   "%y = quantize_linear(%b2, %s) : u8[2,2] q(s=0.5 z=0)"));
-  EXPECT_FALSE(Ends("%a = add(%x, %b) : f32[2,2]\n"
-                    "%y = quantize_linear(%a, %s) : u8[2,2] q(s=0.5 z=0)"));
+  EXPECT_TRUE(
+      Ends("%a = relu(%x) : f32[2,2]\n%b2 = mul(%a, %s) : f32[2,2]\n"
+           "%y = quantize_linear(%b2, %s) : u8[2,2] q(s=0.5 z=0)"));
+  EXPECT_FALSE(
+      Ends("%a = add(%x, %b) : f32[2,2]\n"
+           "%y = quantize_linear(%a, %s) : u8[2,2] q(s=0.5 z=0)"));
   EXPECT_FALSE(Ends("%y = relu(%x) : f32[2,2]"));
-  EXPECT_FALSE(Ends("%a = relu(%x) : f32[2,2]\n%c = relu(%x) : f32[2,2]\n"
-                    "%y = quantize_linear(%a, %s) : u8[2,2] q(s=0.5 z=0)"));
+  EXPECT_FALSE(
+      Ends("%a = relu(%x) : f32[2,2]\n%c = relu(%x) : f32[2,2]\n"
+           "%y = quantize_linear(%a, %s) : u8[2,2] q(s=0.5 z=0)"));
   // Scales by channel are no code of one kind.
-  EXPECT_FALSE(Ends("%y = quantize_linear(%x, %t) {axis=1} : u8[2,2] "
-                    "q(s=[1,2] z=0 axis=1)"));
+  EXPECT_FALSE(
+      Ends("%y = quantize_linear(%x, %t) {axis=1} : u8[2,2] "
+           "q(s=[1,2] z=0 axis=1)"));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ graph @g(%x: f32[1,2]) -> %y {
 }
 
 bool RunOn(Graph* graph, const std::vector<std::string>& passes,
-         Diagnostics* sink, VerifyMode verify = VerifyMode::kEach) {
+           Diagnostics* sink, VerifyMode verify = VerifyMode::kEach) {
   PassContext context;
   context.verify = verify;
   return RunPasses(graph, passes, context, sink, nullptr, nullptr);
@@ -118,8 +118,8 @@ graph @g(%q: u8[1,2] q(s=0.5 z=128)) -> %y {
   Diagnostics sink;
   std::vector<Refusal> refusals;
   std::vector<PassRecord> records;
-  ASSERT_TRUE(RunPasses(&graph, {"fold_qdq"}, {}, &sink, nullptr, &refusals,
-                        &records));
+  ASSERT_TRUE(
+      RunPasses(&graph, {"fold_qdq"}, {}, &sink, nullptr, &refusals, &records));
   ASSERT_EQ(refusals.size(), 1u);
   EXPECT_EQ(refusals[0].rule, "fold_qdq");
   EXPECT_EQ(refusals[0].node, "product");

@@ -7,8 +7,7 @@ namespace fold {
 namespace {
 
 bool CanSink(const std::string& node) {
-  const Graph graph =
-      GraphOf(R"(fir 1 simplified
+  const Graph graph = GraphOf(R"(fir 1 simplified
 graph @g(%a: u8[2,3] q(s=0.5 z=3), %b: u8[2,3] q(s=0.25 z=3), %c: u8[2,3] q(s=[1,2] z=0 axis=0), %e: i8[2,3] q(s=0.5 z=3), %r: f32[2,3]) -> %y {
   %s = const f32[] [0.5]
   %z = const u8[] [3]

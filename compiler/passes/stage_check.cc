@@ -46,9 +46,9 @@ std::string SimplifiedFault(const Graph& graph, const Node& node) {
   if (TailKind(graph, node) == Tail::kBatchNorm) {
     const ValueId input = TailInput(graph, node);
     const Node* head = ProducerOf(graph, input);
-    const bool linear = head && (OpOf(*head) == Op::kConv ||
-                                 OpOf(*head) == Op::kGemm ||
-                                 OpOf(*head) == Op::kMatMul);
+    const bool linear =
+        head && (OpOf(*head) == Op::kConv || OpOf(*head) == Op::kGemm ||
+                 OpOf(*head) == Op::kMatMul);
     if (linear && graph.HasSingleUse(input)) {
       return "its BatchNormalization is not folded into the linear op";
     }
@@ -94,7 +94,8 @@ std::string FoldedFault(const Graph& graph, const Node& node) {
   if (!before || OpOf(*before) != Op::kDequantizeLinear) return "";
   const TensorType& codes = graph.value(before->operands[0]).type;
   const TensorType& made = graph.value(node.results[0]).type;
-  const bool foldable = codes.encoding && made.encoding->per_tensor() && codes.encoding->per_tensor() &&
+  const bool foldable = codes.encoding && made.encoding->per_tensor() &&
+                        codes.encoding->per_tensor() &&
                         ElementSize(codes.element) == 1 &&
                         !graph.IsConstant(before->operands[0]);
   return foldable ? "a fake-quantization is left" : "";

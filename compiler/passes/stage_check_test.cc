@@ -7,10 +7,11 @@ namespace fold {
 namespace {
 
 Graph With(const std::string& nodes) {
-  return GraphOf("fir 1 imported\ngraph @g(%x: f32[1,2], %k: u8[1,2] "
-                 "q(s=0.5 z=128)) -> %y {\n"
-                 "%s = const f32[] [0.5]\n%z = const u8[] [128]\n" +
-                 nodes + "\n}");
+  return GraphOf(
+      "fir 1 imported\ngraph @g(%x: f32[1,2], %k: u8[1,2] "
+      "q(s=0.5 z=128)) -> %y {\n"
+      "%s = const f32[] [0.5]\n%z = const u8[] [128]\n" +
+      nodes + "\n}");
 }
 
 std::string Fault(Stage stage, const std::string& nodes) {
@@ -86,9 +87,9 @@ TEST(StageCheck, SimplifiedBatchNormalization) {
 }
 
 TEST(StageCheck, Folded) {
-  EXPECT_EQ(Fault(Stage::folded,
-                  "%y = requantize(%k) : u8[1,2] q(s=0.25 z=128)"),
-            "");
+  EXPECT_EQ(
+      Fault(Stage::folded, "%y = requantize(%k) : u8[1,2] q(s=0.25 z=128)"),
+      "");
   EXPECT_EQ(Fault(Stage::folded,
                   "%d = dequantize_linear(%k, %s, %z) : f32[1,2]\n"
                   "%y = quantize_linear(%d, %s, %z) : u8[1,2] q(s=0.5 z=128) "
@@ -130,8 +131,9 @@ TEST(StageCheck, Fused) {
 }
 
 TEST(CheckNodes, StructureThenEveryNode) {
-  Graph graph = With("%a = relu(%x) : f32[1,2] name \"a\"\n"
-                     "%y = relu(%a) : f32[1,2] name \"b\"");
+  Graph graph = With(
+      "%a = relu(%x) : f32[1,2] name \"a\"\n"
+      "%y = relu(%a) : f32[1,2] name \"b\"");
   EXPECT_EQ(CheckNodes(graph), "");
   Graph shape = graph;
   shape.mutable_value(shape.FindValue("a")).type.shape = {2, 1};

@@ -28,7 +28,7 @@ struct TargetMemory {
 // One row of an op table: a kernel that the target has, and what it takes. An
 // empty list or an absent limit allows everything.
 struct TargetOp {
-  std::string kind;                       // a row of kernel_opcodes.def, lower case
+  std::string kind;  // a row of kernel_opcodes.def, lower case
   std::vector<std::string> input_types;   // of activations: "i8", "u8", …
   std::vector<std::string> weight_types;  // of constant operands
   std::vector<std::string> output_types;

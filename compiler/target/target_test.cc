@@ -47,7 +47,10 @@ TEST(CheckTarget, ReportsEachFaultUnderItsField) {
       {"name", [](auto& t) { t.name = "Board"; }},
       {"name", [](auto& t) { t.name = "../x"; }},
       {"architecture", [](auto& t) { t.architecture = ""; }},
-      {"isa_features[1]", [](auto& t) { t.isa_features = {"a", "a"}; }},
+      {"isa_features[1]",
+       [](auto& t) {
+         t.isa_features = {"a", "a"};
+       }},
       {"compatible[0]", [](auto& t) { t.compatible = {""}; }},
       {"memories", [](auto& t) { t.memories.clear(); }},
       {"memories", [](auto& t) { t.memories.pop_back(); }},
@@ -91,12 +94,19 @@ TEST(CheckTarget, ReportsEachFaultUnderItsField) {
       {"ops[1].kind", [](auto& t) { t.ops[1].kind = "f64_conv"; }},
       {"default_io", [](auto& t) { t.default_io = BoundaryIo::kUnspecified; }},
       {"delegates[0].payload_format",
-       [](auto& t) { t.delegates = {{"gpu", "", {{.kind = "conv"}}}}; }},
-      {"delegates[0].ops", [](auto& t) { t.delegates = {{"gpu", "onnx", {}}}; }},
+       [](auto& t) {
+         t.delegates = {{"gpu", "", {{.kind = "conv"}}}};
+       }},
+      {"delegates[0].ops",
+       [](auto& t) {
+         t.delegates = {{"gpu", "onnx", {}}};
+       }},
       {"output_format",
        [](auto& t) { t.output_format = OutputFormat::kUnspecified; }},
       {"external_tools[0].version",
-       [](auto& t) { t.external_tools = {{"vela", ""}}; }},
+       [](auto& t) {
+         t.external_tools = {{"vela", ""}};
+       }},
       {"budgets.ram_bytes", [](auto& t) { t.budgets.ram_bytes = 4097; }},
       {"budgets.ram_bytes", [](auto& t) { t.budgets.ram_bytes = 0; }},
       {"budgets.flash_bytes", [](auto& t) { t.budgets.flash_bytes = 1 << 20; }},

@@ -47,6 +47,9 @@ bool CheckBoundary(const OpCheck& c, const Parameters& p, const Shape& logical,
   if ((size != 1 && size != channels) || View(p.zero_points()).size != size) {
     return c.Fail("scales or zero points for other channels");
   }
+  if (!IsAligned(View(p.scales())) || !IsAligned(View(p.zero_points()))) {
+    return c.Fail("scales or zero points are not aligned");
+  }
   return c.check->Spend(3 * size);
 }
 
@@ -87,6 +90,7 @@ bool CheckDequantize(const OpCheck& c) {
   if (offsets.size != 0 && offsets.size != View(p.scales()).size) {
     return c.Fail("offsets for other channels");
   }
+  if (!IsAligned(offsets)) return c.Fail("offsets are not aligned");
   if (!AllFinite(View(p.scales()), false) || !AllFinite(offsets, false)) {
     return c.Fail("scale or offset is not finite");
   }
@@ -194,6 +198,7 @@ bool CheckPad(const OpCheck& c) {
       x.rank != ShapeOf(c.Output()).rank || before.size != x.rank) {
     return c.Fail("type or dimensions change");
   }
+  if (!IsAligned(before)) return c.Fail("padding is not aligned");
   for (int64_t i = 0; i < before.size; ++i) {
     if (before.data[i] < -kMaxDimension || before.data[i] > kMaxDimension) {
       return c.Fail("padding of %lld", static_cast<long long>(before.data[i]));
@@ -211,6 +216,9 @@ bool CheckSlice(const OpCheck& c) {
   if (c.Input(0).type() != c.Output().type() || x.rank != y.rank ||
       starts.size != x.rank || steps.size != x.rank) {
     return c.Fail("type or dimensions change");
+  }
+  if (!IsAligned(starts) || !IsAligned(steps)) {
+    return c.Fail("starts or steps are not aligned");
   }
   for (int d = 0; d < x.rank; ++d) {
     const int64_t step = steps.data[d];

@@ -10,6 +10,9 @@ constexpr int64_t kMaxDivisor = int64_t{1} << 62;
 template <typename T>
 bool CheckUse(const OpCheck& c, Span<T> vector, bool used, int64_t size,
               const char* name) {
+  if (!IsAligned(vector)) {
+    return c.Fail("requantization: %s are not aligned", name);
+  }
   if (vector.size == (used ? size : 0)) return true;
   return c.Fail("requantization: %lld %s", static_cast<long long>(vector.size),
                 name);

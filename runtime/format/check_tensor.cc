@@ -21,6 +21,11 @@ bool CheckQuantization(Check* check, const Quantization* quantization,
   const int64_t sizes[] = {View(quantization->scales()).size,
                            View(quantization->zero_points()).size,
                            View(quantization->offsets()).size};
+  if (!IsAligned(View(quantization->scales())) ||
+      !IsAligned(View(quantization->zero_points())) ||
+      !IsAligned(View(quantization->offsets()))) {
+    return check->Fail("%.80s: quantization is not aligned", name);
+  }
   for (int64_t size : sizes) {
     if (size > 1 && size != channels) {
       return check->Fail("%.80s: %lld quantization parameters, not %lld", name,
@@ -110,6 +115,7 @@ bool CheckShape(Check* check, Span<int64_t> dims, const char* what,
     return check->Fail("%.80s: %lld dimensions", what,
                        static_cast<long long>(dims.size));
   }
+  if (!IsAligned(dims)) return check->Fail("%.80s: shape is not aligned", what);
   *elements = 1;
   for (int64_t d = 0; d < dims.size; ++d) {
     if (dims.data[d] < 1 || dims.data[d] > kMaxDimension) {

@@ -27,6 +27,14 @@ Span<T> View(const flatbuffers::Vector<T>* vector) {
           static_cast<int64_t>(vector->size())};
 }
 
+// FlatBuffers' verifier looks at the alignment of a vector's size, not at that
+// of its elements: a hostile file can have 8-byte numbers on odd multiples
+// of 4.
+template <typename T>
+bool IsAligned(Span<T> span) {
+  return reinterpret_cast<uintptr_t>(span.data) % sizeof(T) == 0;
+}
+
 // 0 for a number that is no element type.
 constexpr int64_t ElementBytes(ElementType type) {
   switch (type) {

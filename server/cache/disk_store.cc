@@ -272,8 +272,8 @@ absl::Status DiskStore::WriteAside(const std::string& path, const Key& key,
   if (!file.valid()) return SystemStatus("create " + path);
   // Asking for the space first makes a full disk fail here, and not halfway.
   if (!bytes.empty()) {
-    int error = posix_fallocate(file.get(), 0,
-                                static_cast<off_t>(bytes.size()));
+    int error =
+        posix_fallocate(file.get(), 0, static_cast<off_t>(bytes.size()));
     if (error == ENOSPC || error == EFBIG) {
       errno = error;
       return SystemStatus("reserve " + path);
@@ -354,8 +354,8 @@ void DiskStore::Quarantine(const Key& key) {
   std::lock_guard lock(mutex_);
   auto found = index_.find(key);
   if (found == index_.end()) return;
-  std::string to = options_.root + "/quarantine/" + FolderOf(key.space) + "-" +
-                   key.hash;
+  std::string to =
+      options_.root + "/quarantine/" + FolderOf(key.space) + "-" + key.hash;
   if (rename(PathOf(key).c_str(), to.c_str()) != 0) unlink(PathOf(key).c_str());
   used_bytes_ -= found->second->size;
   entries_.erase(found->second);

@@ -23,9 +23,7 @@ namespace fs = std::filesystem;
 Bytes Text(std::string text) {
   return std::make_shared<const std::string>(std::move(text));
 }
-Key BlobKey(const std::string& text) {
-  return {Space::kBlob, Sha256Hex(text)};
-}
+Key BlobKey(const std::string& text) { return {Space::kBlob, Sha256Hex(text)}; }
 
 int64_t FilesUnder(const std::string& folder) {
   int64_t count = 0;
@@ -77,8 +75,7 @@ TEST_F(DiskStoreTest, ABlobIsAPlainFileUnderItsHash) {
 
 TEST_F(DiskStoreTest, RefusesBytesThatAreNotTheKeys) {
   auto store = Open();
-  EXPECT_TRUE(
-      absl::IsInvalidArgument(store->Put(BlobKey("one"), Text("two"))));
+  EXPECT_TRUE(absl::IsInvalidArgument(store->Put(BlobKey("one"), Text("two"))));
   EXPECT_TRUE(absl::IsInvalidArgument(
       store->Put({Space::kBlob, "../../etc/passwd"}, Text("x"))));
   EXPECT_EQ(store->used_bytes(), 0);
@@ -217,8 +214,8 @@ TEST_F(DiskStoreTest, AFullDiskIsAClearErrorAndLosesNothing) {
 }
 
 TEST_F(DiskStoreTest, TooLittleFreeSpaceIsNotHealthy) {
-  EXPECT_TRUE(absl::IsResourceExhausted(
-      Open(1 << 20, int64_t{1} << 60)->Health()));
+  EXPECT_TRUE(
+      absl::IsResourceExhausted(Open(1 << 20, int64_t{1} << 60)->Health()));
 }
 
 // A process is killed in the midst of its writes, again and again; what is
@@ -246,8 +243,7 @@ TEST_F(DiskStoreTest, KilledInTheMidstOfWritesNothingIsWrong) {
          fs::recursive_directory_iterator(root_ + "/blobs")) {
       if (!file.is_regular_file()) continue;
       ++found;
-      EXPECT_TRUE(
-          verifying.Get({Space::kBlob, file.path().filename()}).ok());
+      EXPECT_TRUE(verifying.Get({Space::kBlob, file.path().filename()}).ok());
     }
   }
   EXPECT_GT(found, 0);

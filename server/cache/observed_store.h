@@ -20,10 +20,10 @@ class ObservedStore : public Store {
       : tier_(std::move(tier)), inner_(inner), observer_(std::move(observer)) {}
   absl::StatusOr<Bytes> Get(const Key& key) override {
     absl::StatusOr<Bytes> got = inner_->Get(key);
-    observer_(tier_, got.ok()                           ? "hit"
-                     : absl::IsNotFound(got.status())   ? "miss"
-                     : absl::IsDataLoss(got.status())   ? "corrupt"
-                                                        : "error");
+    observer_(tier_, got.ok()                         ? "hit"
+                     : absl::IsNotFound(got.status()) ? "miss"
+                     : absl::IsDataLoss(got.status()) ? "corrupt"
+                                                      : "error");
     return got;
   }
   absl::Status Put(const Key& key, const Bytes& bytes) override {

@@ -38,7 +38,9 @@ std::unique_ptr<Store> Disk() {
   return store.ok() ? std::move(*store) : nullptr;
 }
 
-std::unique_ptr<Store> Memory() { return std::make_unique<MemoryStore>(kLimit); }
+std::unique_ptr<Store> Memory() {
+  return std::make_unique<MemoryStore>(kLimit);
+}
 
 void Ignore(const std::string&, const std::string&) {}
 
@@ -83,9 +85,7 @@ Bytes Text(std::string text) {
   return std::make_shared<const std::string>(std::move(text));
 }
 
-Key BlobKey(const std::string& text) {
-  return {Space::kBlob, Sha256Hex(text)};
-}
+Key BlobKey(const std::string& text) { return {Space::kBlob, Sha256Hex(text)}; }
 
 class StoreConformance : public testing::TestWithParam<Case> {
  protected:
@@ -99,9 +99,9 @@ class StoreConformance : public testing::TestWithParam<Case> {
 };
 
 TEST_P(StoreConformance, GivesWhatWasPut) {
-  for (std::string text : {std::string("abc"), std::string(""),
-                           std::string("\0\xff\n", 3),
-                           std::string(100'000, 'x')}) {
+  for (std::string text :
+       {std::string("abc"), std::string(""), std::string("\0\xff\n", 3),
+        std::string(100'000, 'x')}) {
     ASSERT_TRUE(store().Put(BlobKey(text), Text(text)).ok());
     EXPECT_EQ(Content(BlobKey(text)), text);
   }
@@ -118,8 +118,7 @@ TEST_P(StoreConformance, SpacesAreApart) {
   std::string hash = Sha256Hex("x");
   ASSERT_TRUE(store().Put({Space::kAction, hash}, Text("an action")).ok());
   EXPECT_EQ(Content({Space::kAction, hash}), "an action");
-  EXPECT_TRUE(
-      absl::IsNotFound(store().Get({Space::kManifest, hash}).status()));
+  EXPECT_TRUE(absl::IsNotFound(store().Get({Space::kManifest, hash}).status()));
   EXPECT_TRUE(absl::IsNotFound(store().Get({Space::kBlob, hash}).status()));
   ASSERT_TRUE(store().Put({Space::kManifest, hash}, Text("a manifest")).ok());
   EXPECT_EQ(Content({Space::kAction, hash}), "an action");
@@ -148,8 +147,8 @@ TEST_P(StoreConformance, TouchTellsAndQuarantineHides) {
 TEST_P(StoreConformance, WhatCannotFitIsRefusedAndTheRestStays) {
   ASSERT_TRUE(store().Put(BlobKey("small"), Text("small")).ok());
   std::string large(kLimit + 1, 'x');
-  EXPECT_TRUE(absl::IsResourceExhausted(
-      store().Put(BlobKey(large), Text(large))));
+  EXPECT_TRUE(
+      absl::IsResourceExhausted(store().Put(BlobKey(large), Text(large))));
   EXPECT_EQ(Content(BlobKey("small")), "small");
   EXPECT_TRUE(absl::IsNotFound(store().Get(BlobKey(large)).status()));
 }
@@ -194,8 +193,7 @@ TEST_P(StoreConformance, ManyThreadsSeeWholeEntries) {
             break;
           default: {
             absl::StatusOr<Bytes> got = store().Get(key);
-            wrong += got.ok() ? **got != text
-                              : !absl::IsNotFound(got.status());
+            wrong += got.ok() ? **got != text : !absl::IsNotFound(got.status());
           }
         }
       }

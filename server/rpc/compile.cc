@@ -32,10 +32,10 @@ class CompileCall : public grpc::ServerWriteReactor<v1::CompileEvent>,
     auto bytes = static_cast<int64_t>(request_->ByteSizeLong());
     grant_ = parts_->budget->Take(bytes);
     if (!grant_) {
-      return End(ToStatus({"BYTES_IN_FLIGHT",
-                           "requests in the server hold too many bytes",
-                           {{"limit", std::to_string(
-                                          parts_->budget->limit())}}}));
+      return End(
+          ToStatus({"BYTES_IN_FLIGHT",
+                    "requests in the server hold too many bytes",
+                    {{"limit", std::to_string(parts_->budget->limit())}}}));
     }
     if (bytes <= kInlineBytes && (!Prepare() || FindIn(parts_->hot))) return;
     ++holders_;
@@ -223,9 +223,9 @@ class CompileCall : public grpc::ServerWriteReactor<v1::CompileEvent>,
 
   std::mutex mutex_;
   Scheduler::Ticket ticket_;
-  bool writing_ = false;   // gRPC has `current_`
-  bool finished_ = false;  // gRPC has the status
-  bool done_ = false;      // gRPC has let go
+  bool writing_ = false;             // gRPC has `current_`
+  bool finished_ = false;            // gRPC has the status
+  bool done_ = false;                // gRPC has let go
   std::optional<grpc::Status> end_;  // how it ends, once nothing is written
   grpc::StatusCode final_code_ = grpc::StatusCode::OK;
   std::deque<v1::CompileEvent> outbox_;

@@ -27,9 +27,9 @@ class RequestReader {
     if (auto failure = ReadTarget(&inputs.target)) return failure;
     CheckOptions();
     if (!violations_.empty()) {
-      Failure failure = {"BAD_REQUEST", "the request is at fault: " +
-                                            violations_[0].field + " " +
-                                            violations_[0].message};
+      Failure failure = {"BAD_REQUEST",
+                         "the request is at fault: " + violations_[0].field +
+                             " " + violations_[0].message};
       failure.violations = std::move(violations_);
       return failure;
     }
@@ -111,13 +111,13 @@ class RequestReader {
     TargetDescriptor plain = FromProto(request_.target());
     Failure failure = {"BAD_TARGET", ""};
     for (const TargetProblem& problem : CheckTarget(plain)) {
-      failure.violations.push_back({"target." + problem.field,
-                                    problem.message});
+      failure.violations.push_back(
+          {"target." + problem.field, problem.message});
     }
     if (!failure.violations.empty()) {
-      failure.message = "the target is at fault: " +
-                        failure.violations[0].field + " " +
-                        failure.violations[0].message;
+      failure.message =
+          "the target is at fault: " + failure.violations[0].field + " " +
+          failure.violations[0].message;
       return failure;
     }
     *target = request_.target();

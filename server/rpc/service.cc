@@ -66,8 +66,8 @@ grpc::ServerUnaryReactor* CompilerService::GetTarget(
 }
 
 grpc::ServerUnaryReactor* CompilerService::CheckTarget(
-    grpc::CallbackServerContext* context,
-    const v1::CheckTargetRequest* request, v1::CheckTargetResponse* response) {
+    grpc::CallbackServerContext* context, const v1::CheckTargetRequest* request,
+    v1::CheckTargetResponse* response) {
   return Answer(parts_, context, "CheckTarget",
                 [&] { return fold::CheckTarget(*request, response); });
 }

@@ -52,7 +52,8 @@ TEST(ToStatus, CarriesViolationsMetadataAndMissingBlobs) {
 }
 
 TEST(ToStatus, FitsIntoHeadersWhateverItHolds) {
-  Failure failure = {"BAD_REQUEST", std::string(100'000, '\n'),
+  Failure failure = {"BAD_REQUEST",
+                     std::string(100'000, '\n'),
                      {{"node", std::string(100'000, '\xff')}}};
   for (int i = 0; i < 1000; ++i) {
     failure.violations.push_back({std::string(500, 'f'), "m"});

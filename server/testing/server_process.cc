@@ -32,8 +32,8 @@ std::string BinFolder() {
 // In the child: a file system of its own under the data folder.
 void MountDisk(const ServerOptions& options) {
   std::string size = "size=" + std::to_string(options.disk_bytes);
-  bool apart = unshare(CLONE_NEWNS) == 0 ||
-               unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0;
+  bool apart =
+      unshare(CLONE_NEWNS) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0;
   if (!apart ||
       mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
       mount("tmpfs", options.data.c_str(), "tmpfs", 0, size.c_str()) != 0) {
@@ -60,8 +60,15 @@ int PortBehind(const std::string& text, const std::string& words) {
 
 ServerProcess::ServerProcess(const ServerOptions& options) {
   std::vector<std::string> words = {
-      BinFolder() + "/foldd", "--listen", "127.0.0.1:0", "--http",
-      "127.0.0.1:0", "--data", options.data, "--min-free-bytes", "65536",
+      BinFolder() + "/foldd",
+      "--listen",
+      "127.0.0.1:0",
+      "--http",
+      "127.0.0.1:0",
+      "--data",
+      options.data,
+      "--min-free-bytes",
+      "65536",
       "--compiler-path",
       options.compiler.empty() ? FAKE_COMPILER : options.compiler};
   words.insert(words.end(), options.flags.begin(), options.flags.end());
@@ -103,8 +110,7 @@ void ServerProcess::ReadPorts(int fd) {
     ssize_t got = read(fd, buffer, sizeof(buffer));
     if (got <= 0) break;
     log.append(buffer, static_cast<size_t>(got));
-    if (log.find("HTTP on port") == std::string::npos ||
-        log.back() != '\n') {
+    if (log.find("HTTP on port") == std::string::npos || log.back() != '\n') {
       continue;
     }
     grpc_port_ = PortBehind(log, "gRPC on port ");

@@ -64,10 +64,9 @@ class ServerProcess {
   std::shared_ptr<grpc::Channel> channel() { return channel_; }
   // `limit_milliseconds` is the call's deadline. `on_context` is handed the
   // context before the call, so that another thread can cancel it.
-  CompileEnd Compile(const foldd::v1::CompileRequest& request,
-                     int limit_milliseconds = 60'000,
-                     const std::function<void(grpc::ClientContext*)>&
-                         on_context = nullptr);
+  CompileEnd Compile(
+      const foldd::v1::CompileRequest& request, int limit_milliseconds = 60'000,
+      const std::function<void(grpc::ClientContext*)>& on_context = nullptr);
   // The body and, in `status`, the code of an HTTP GET.
   std::string Get(const std::string& path, int* status = nullptr);
   // The value of a metric's line, e.g. `foldd_jobs{state="running"}`; -1 if

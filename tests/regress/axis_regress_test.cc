@@ -12,17 +12,17 @@ const char kInput[] =
 
 // onnxruntime#12800: scales on axis 1 of what a Transpose makes the weights.
 TEST(AxisRegress, TransposedWeights) {
-  const auto result = ExpectIdeal(
-      ModelOf("g (float[1,3,6,6] x) => (uint8[1,4,4,4] y)"
-              " <float sx = {0.03}, uint8 zx = {110},"
-              "  float[4] sw = {0.01, 0.02, 0.005, 0.04}, int8[4] zw = {0,0,0,0},"
-              "  float sy = {0.2}, uint8 zy = {128},"
-              "  int8[3,4,3,3] w = " + DrawnList(5, 108, -128, 127) + "> {" +
-              kInput +
-              " dw = DequantizeLinear <axis = 1> (w, sw, zw)"
-              " tw = Transpose <perm = [1, 0, 2, 3]> (dw)"
-              " c = Conv(dx, tw)"
-              " y = QuantizeLinear(c, sy, zy) }"));
+  const auto result = ExpectIdeal(ModelOf(
+      "g (float[1,3,6,6] x) => (uint8[1,4,4,4] y)"
+      " <float sx = {0.03}, uint8 zx = {110},"
+      "  float[4] sw = {0.01, 0.02, 0.005, 0.04}, int8[4] zw = {0,0,0,0},"
+      "  float sy = {0.2}, uint8 zy = {128},"
+      "  int8[3,4,3,3] w = " +
+      DrawnList(5, 108, -128, 127) + "> {" + kInput +
+      " dw = DequantizeLinear <axis = 1> (w, sw, zw)"
+      " tw = Transpose <perm = [1, 0, 2, 3]> (dw)"
+      " c = Conv(dx, tw)"
+      " y = QuantizeLinear(c, sy, zy) }"));
   EXPECT_TRUE(result.report.artifact.integer_only) << Describe(result);
 }
 
@@ -50,10 +50,17 @@ TEST(AxisRegress, RequantizedWeightsOfAGemm) {
       "  float[3] sw = {0.01, 0.02, 0.005}, float[3] sv = {0.02, 0.02, 0.007},"
       "  float sy = {0.05}, uint8 zy = {128}, ";
   const auto tail = [](const std::string& axis, const std::string& trans) {
-    return " d1 = DequantizeLinear <axis = " + axis + "> (w, sw, zw)"
-           " q2 = QuantizeLinear <axis = " + axis + "> (d1, sv, zw)"
-           " d2 = DequantizeLinear <axis = " + axis + "> (q2, sv, zw)"
-           " p = Gemm <transB = " + trans + "> (dx, d2)"
+    return " d1 = DequantizeLinear <axis = " + axis +
+           "> (w, sw, zw)"
+           " q2 = QuantizeLinear <axis = " +
+           axis +
+           "> (d1, sv, zw)"
+           " d2 = DequantizeLinear <axis = " +
+           axis +
+           "> (q2, sv, zw)"
+           " p = Gemm <transB = " +
+           trans +
+           "> (dx, d2)"
            " y = QuantizeLinear(p, sy, zy) }";
   };
   const auto rows = ExpectIdeal(
@@ -72,32 +79,34 @@ TEST(AxisRegress, RequantizedWeightsOfAGemm) {
 TEST(AxisRegress, MatMulPerColumn) {
   std::string scales = "{0.001";
   for (int i = 1; i < 10; ++i) scales += ", 0.00" + std::to_string(i + 1);
-  const auto result = ExpectIdeal(
-      ModelOf("g (float[1,64] x) => (float[1,10] y)"
-              " <float sx = {0.03}, uint8 zx = {110},"
-              "  float[10] sw = " + scales + "}, int8[10] zw = "
-              "{0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, float sy = {0.11},"
-              "  int8 zy = {-4}, int8[64,10] w = " +
-              DrawnList(7, 640, -128, 127) + "> {" + kInput +
-              " dw = DequantizeLinear <axis = 1> (w, sw, zw)"
-              " p = MatMul(dx, dw)"
-              " c = QuantizeLinear(p, sy, zy)"
-              " y = DequantizeLinear(c, sy, zy) }"));
+  const auto result =
+      ExpectIdeal(ModelOf("g (float[1,64] x) => (float[1,10] y)"
+                          " <float sx = {0.03}, uint8 zx = {110},"
+                          "  float[10] sw = " +
+                          scales +
+                          "}, int8[10] zw = "
+                          "{0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, float sy = {0.11},"
+                          "  int8 zy = {-4}, int8[64,10] w = " +
+                          DrawnList(7, 640, -128, 127) + "> {" + kInput +
+                          " dw = DequantizeLinear <axis = 1> (w, sw, zw)"
+                          " p = MatMul(dx, dw)"
+                          " c = QuantizeLinear(p, sy, zy)"
+                          " y = DequantizeLinear(c, sy, zy) }"));
   EXPECT_TRUE(result.report.artifact.integer_only) << Describe(result);
 }
 
 // apache/tvm#13545: a tensor of one scale is per tensor.
 TEST(AxisRegress, ScalesOfShapeOne) {
-  const auto result = ExpectIdeal(
-      ModelOf("g (float[2,4] x) => (uint8[2,3] y)"
-              " <float[1] sx = {0.03}, uint8[1] zx = {110},"
-              "  float[1] sw = {0.01}, int8[1] zw = {3},"
-              "  float[1] sy = {0.05}, uint8[1] zy = {128},"
-              "  int8[4,3] w = " + DrawnList(8, 12, -128, 127) + "> {" +
-              kInput +
-              " dw = DequantizeLinear(w, sw, zw)"
-              " p = MatMul(dx, dw)"
-              " y = QuantizeLinear(p, sy, zy) }"));
+  const auto result =
+      ExpectIdeal(ModelOf("g (float[2,4] x) => (uint8[2,3] y)"
+                          " <float[1] sx = {0.03}, uint8[1] zx = {110},"
+                          "  float[1] sw = {0.01}, int8[1] zw = {3},"
+                          "  float[1] sy = {0.05}, uint8[1] zy = {128},"
+                          "  int8[4,3] w = " +
+                          DrawnList(8, 12, -128, 127) + "> {" + kInput +
+                          " dw = DequantizeLinear(w, sw, zw)"
+                          " p = MatMul(dx, dw)"
+                          " y = QuantizeLinear(p, sy, zy) }"));
   EXPECT_TRUE(result.report.artifact.integer_only) << Describe(result);
 }
 
@@ -109,8 +118,11 @@ TEST(AxisRegress, VectorWithOneScaleAndNoAxis) {
               " <float sx = {0.03}, uint8 zx = {110}, float sw = {0.01},"
               "  int8 zw = {0}, float sb = {0.0003}, int32 zb = {0},"
               "  float sy = {0.05}, uint8 zy = {128},"
-              "  int8[4,3] w = " + DrawnList(9, 12, -128, 127) + ","
-              "  int32[3] b = {1000, -500, 2000}> {" + std::string(kInput) +
+              "  int8[4,3] w = " +
+              DrawnList(9, 12, -128, 127) +
+              ","
+              "  int32[3] b = {1000, -500, 2000}> {" +
+              std::string(kInput) +
               " dw = DequantizeLinear(w, sw, zw)"
               " db = DequantizeLinear(b, sb, zb)"
               " p = Gemm(dx, dw, db)"
@@ -129,17 +141,18 @@ TEST(AxisRegress, VectorWithSeveralScalesAndNoAxis) {
 // onnxruntime PR#21793: a vector's axis follows it through Unsqueeze.
 TEST(AxisRegress, UnsqueezedScales) {
   for (const char* axes : {"{0, 1, 2}", "{-4, -3, -2}"}) {
-    ExpectIdeal(ModelOf("g (float[1,2,2,3] x) => (uint8[1,2,2,3] y)"
-                        " <float sx = {0.03}, uint8 zx = {110},"
-                        "  float[3] sb = {0.0113, 0.0297, 0.0531},"
-                        "  int8[3] zb = {0, 0, 0}, float sy = {0.0513},"
-                        "  uint8 zy = {128}, int8[3] b = {50, -60, 127},"
-                        "  int64[3] axes = " + std::string(axes) + "> {" +
-                        kInput +
-                        " db = DequantizeLinear <axis = 0> (b, sb, zb)"
-                        " ub = Unsqueeze(db, axes)"
-                        " m = Mul(dx, ub)"
-                        " y = QuantizeLinear(m, sy, zy) }"));
+    ExpectIdeal(
+        ModelOf("g (float[1,2,2,3] x) => (uint8[1,2,2,3] y)"
+                " <float sx = {0.03}, uint8 zx = {110},"
+                "  float[3] sb = {0.0113, 0.0297, 0.0531},"
+                "  int8[3] zb = {0, 0, 0}, float sy = {0.0513},"
+                "  uint8 zy = {128}, int8[3] b = {50, -60, 127},"
+                "  int64[3] axes = " +
+                std::string(axes) + "> {" + kInput +
+                " db = DequantizeLinear <axis = 0> (b, sb, zb)"
+                " ub = Unsqueeze(db, axes)"
+                " m = Mul(dx, ub)"
+                " y = QuantizeLinear(m, sy, zy) }"));
   }
 }
 

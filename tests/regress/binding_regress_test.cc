@@ -13,7 +13,9 @@ TEST(BindingRegress, BiasWithAScaleOfItsOwn) {
               " <float sx = {0.02}, uint8 zx = {128}, float sw = {0.01},"
               "  int8 zw = {0}, float sb = {0.001}, int32 zb = {0},"
               "  float sy = {0.1}, uint8 zy = {128},"
-              "  int8[4,3,3,3] w = " + DrawnList(1, 108, -128, 127) + ","
+              "  int8[4,3,3,3] w = " +
+              DrawnList(1, 108, -128, 127) +
+              ","
               "  int32[4] b = {1000, -2000, 3000, 50}> {"
               " q = QuantizeLinear(x, sx, zx)"
               " dx = DequantizeLinear(q, sx, zx)"
@@ -41,14 +43,16 @@ TEST(BindingRegress, BiasBeyondThirtyTwoBits) {
 
 // torch-mlir#4645: a bias counts x_scale * w_scale[c] a step.
 TEST(BindingRegress, QLinearConvBiasPerChannel) {
-  ExpectIdeal(
-      ModelOf("g (uint8[1,2,5,5] x) => (uint8[1,4,3,3] y)"
-              " <float sx = {0.05}, uint8 zx = {120},"
-              "  float[4] sw = {0.01, 0.02, 0.03, 0.04}, int8[4] zw = {0,0,0,0},"
-              "  float sy = {0.07}, uint8 zy = {100},"
-              "  int8[4,2,3,3] w = " + DrawnList(2, 72, -128, 127) + ","
-              "  int32[4] b = {100, 100, 100, 100}> {"
-              " y = QLinearConv(x, sx, zx, w, sw, zw, sy, zy, b) }"));
+  ExpectIdeal(ModelOf(
+      "g (uint8[1,2,5,5] x) => (uint8[1,4,3,3] y)"
+      " <float sx = {0.05}, uint8 zx = {120},"
+      "  float[4] sw = {0.01, 0.02, 0.03, 0.04}, int8[4] zw = {0,0,0,0},"
+      "  float sy = {0.07}, uint8 zy = {100},"
+      "  int8[4,2,3,3] w = " +
+      DrawnList(2, 72, -128, 127) +
+      ","
+      "  int32[4] b = {100, 100, 100, 100}> {"
+      " y = QLinearConv(x, sx, zx, w, sw, zw, sy, zy, b) }"));
 }
 
 // A QGemm's alpha scales its sums and its C alike.
@@ -59,9 +63,13 @@ TEST(BindingRegress, QGemmAlphaAndBias) {
                 " <float sx = {0.05}, uint8 zx = {120},"
                 "  float[3] sw = {0.01, 0.02, 0.03}, int8[3] zw = {0, 0, 0},"
                 "  float sy = {0.07}, uint8 zy = {100},"
-                "  int8[6,3] w = " + DrawnList(3, 18, -128, 127) + ","
+                "  int8[6,3] w = " +
+                DrawnList(3, 18, -128, 127) +
+                ","
                 "  int32[3] b = {3000, -2000, 1000}> {"
-                " y = com.microsoft.QGemm <alpha = " + alpha + "> "
+                " y = com.microsoft.QGemm <alpha = " +
+                alpha +
+                "> "
                 "(x, sx, zx, w, sw, zw, b, sy, zy) }"));
   }
 }
@@ -103,11 +111,12 @@ TEST(BindingRegress, DynamicScale) {
 
 // … and one that is computed from constants.
 TEST(BindingRegress, ScaleComputedFromConstants) {
-  ExpectIdeal(ModelOf("g (float[6] x) => (uint8[6] y)"
-                      " <float a = {0.5}, float b = {8}, uint8 z = {7}> {"
-                      " s = Div(a, b)"
-                      " t = Identity(s)"
-                      " y = QuantizeLinear(x, t, z) }"));
+  ExpectIdeal(
+      ModelOf("g (float[6] x) => (uint8[6] y)"
+              " <float a = {0.5}, float b = {8}, uint8 z = {7}> {"
+              " s = Div(a, b)"
+              " t = Identity(s)"
+              " y = QuantizeLinear(x, t, z) }"));
 }
 
 TEST(BindingRegress, DynamicQuantizeLinear) {

@@ -21,36 +21,37 @@ TEST(BranchRegress, ConcatOfTwoQuantizations) {
 
 // executorch#20486: a convolution with a Clip, beside the network's input.
 TEST(BranchRegress, ConcatOfAConvolutionAndTheInput) {
-  const auto result = ExpectIdeal(
-      ModelOf("g (float[1,2,3,4] x) => (float[1,2,3,8] y)"
-              " <float sx = {0.04}, int8 zx = {-20}, float sw = {0.01},"
-              "  int8 zw = {0}, float sc = {0.0235}, int8 zc = {-128},"
-              "  float sy = {0.04}, int8 zy = {-25}, float lo = {0},"
-              "  float hi = {6}, int8[2,2,1,1] w = {90, -100, 127, 30}> {"
-              " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
-              " dw = DequantizeLinear(w, sw, zw)"
-              " c = Conv(dx, dw) r = Clip(c, lo, hi)"
-              " qc = QuantizeLinear(r, sc, zc) dc = DequantizeLinear(qc, sc, zc)"
-              " j = Concat <axis = 3> (dc, dx)"
-              " qy = QuantizeLinear(j, sy, zy)"
-              " y = DequantizeLinear(qy, sy, zy) }"));
+  const auto result = ExpectIdeal(ModelOf(
+      "g (float[1,2,3,4] x) => (float[1,2,3,8] y)"
+      " <float sx = {0.04}, int8 zx = {-20}, float sw = {0.01},"
+      "  int8 zw = {0}, float sc = {0.0235}, int8 zc = {-128},"
+      "  float sy = {0.04}, int8 zy = {-25}, float lo = {0},"
+      "  float hi = {6}, int8[2,2,1,1] w = {90, -100, 127, 30}> {"
+      " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
+      " dw = DequantizeLinear(w, sw, zw)"
+      " c = Conv(dx, dw) r = Clip(c, lo, hi)"
+      " qc = QuantizeLinear(r, sc, zc) dc = DequantizeLinear(qc, sc, zc)"
+      " j = Concat <axis = 3> (dc, dx)"
+      " qy = QuantizeLinear(j, sy, zy)"
+      " y = DequantizeLinear(qy, sy, zy) }"));
   EXPECT_TRUE(result.report.artifact.integer_only) << Describe(result);
 }
 
 // executorch#19364: movement at the end, behind the last quantization.
 TEST(BranchRegress, MovementBehindTheLastQuantization) {
-  const auto result = ExpectIdeal(
-      ModelOf("g (float[2,6] x) => (float[3,2,2] y)"
-              " <float sx = {0.04}, int8 zx = {-20}, float sw = {0.01},"
-              "  int8 zw = {0}, float sy = {0.05}, int8 zy = {3},"
-              "  int64[3] shape = {2, 2, 3}, int8[6,6] w = " +
-              DrawnList(12, 36, -128, 127) + "> {"
-              " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
-              " dw = DequantizeLinear(w, sw, zw)"
-              " p = MatMul(dx, dw)"
-              " qp = QuantizeLinear(p, sy, zy) dp = DequantizeLinear(qp, sy, zy)"
-              " r = Reshape(dp, shape)"
-              " y = Transpose <perm = [2, 0, 1]> (r) }"));
+  const auto result = ExpectIdeal(ModelOf(
+      "g (float[2,6] x) => (float[3,2,2] y)"
+      " <float sx = {0.04}, int8 zx = {-20}, float sw = {0.01},"
+      "  int8 zw = {0}, float sy = {0.05}, int8 zy = {3},"
+      "  int64[3] shape = {2, 2, 3}, int8[6,6] w = " +
+      DrawnList(12, 36, -128, 127) +
+      "> {"
+      " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
+      " dw = DequantizeLinear(w, sw, zw)"
+      " p = MatMul(dx, dw)"
+      " qp = QuantizeLinear(p, sy, zy) dp = DequantizeLinear(qp, sy, zy)"
+      " r = Reshape(dp, shape)"
+      " y = Transpose <perm = [2, 0, 1]> (r) }"));
   EXPECT_TRUE(result.report.artifact.integer_only) << Describe(result);
 }
 
@@ -70,13 +71,12 @@ TEST(BranchRegress, OneDequantizeLinearForManyReaders) {
       " s = Add(dc, d2)"
       " y = QuantizeLinear(s, sy, zy)"
       " f = MatMul(d1, d2) }";
-  const auto shared = ExpectIdeal(
-      ModelOf(head + " d1 = DequantizeLinear(q, sx, zx) d2 = Identity(d1)" +
-              tail));
-  const auto twice = ExpectIdeal(
-      ModelOf(head + " d1 = DequantizeLinear(q, sx, zx)"
-                     " d2 = DequantizeLinear(q, sx, zx)" +
-              tail));
+  const auto shared = ExpectIdeal(ModelOf(
+      head + " d1 = DequantizeLinear(q, sx, zx) d2 = Identity(d1)" + tail));
+  const auto twice = ExpectIdeal(ModelOf(head +
+                                         " d1 = DequantizeLinear(q, sx, zx)"
+                                         " d2 = DequantizeLinear(q, sx, zx)" +
+                                         tail));
   for (const auto* result : {&shared, &twice}) {
     EXPECT_TRUE(HasKind(*result, "conv")) << Describe(*result);
     EXPECT_TRUE(HasKind(*result, "add2") || HasKind(*result, "table_2"))
@@ -91,7 +91,8 @@ TEST(BranchRegress, ConcatOfOne) {
     const auto result = ExpectIdeal(
         ModelOf("g (uint8[2,5] x) => (uint8[2,5] y)"
                 " <float sx = {0.04}, uint8 z = {100}, float sy = {" +
-                std::string(scale) + "}> {"
+                std::string(scale) +
+                "}> {"
                 " d = DequantizeLinear(x, sx, z)"
                 " c = Concat <axis = 1> (d)"
                 " y = QuantizeLinear(c, sy, z) }"));
@@ -129,13 +130,15 @@ TEST(BranchRegress, DequantizeLinearIsAnOutput) {
 TEST(BranchRegress, ResidualSums) {
   const std::string head =
       "g (float[1,2,3,3] x) => (uint8[1,2,3,3] y)"
-      " <float sx = {0.04}, uint8 zx = {100}, float sw = {0.0101}, int8 zw = {0},"
+      " <float sx = {0.04}, uint8 zx = {100}, float sw = {0.0101}, int8 zw = "
+      "{0},"
       "  float sy = {0.0613}, uint8 zy = {120}, float sc = {0.0517},"
       "  int8[2,2,1,1] w = {90, -100, 127, 30}> {"
       " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
       " dw = DequantizeLinear(w, sw, zw)"
       " c = Conv(dx, dw)";
-  ExpectIdeal(ModelOf(head + " s = Add(c, dx) y = QuantizeLinear(s, sy, zy) }"));
+  ExpectIdeal(
+      ModelOf(head + " s = Add(c, dx) y = QuantizeLinear(s, sy, zy) }"));
   const auto result = ExpectIdeal(
       ModelOf(head + " qc = QuantizeLinear(c, sc, zy)"
                      " dc = DequantizeLinear(qc, sc, zy)"

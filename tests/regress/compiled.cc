@@ -151,8 +151,8 @@ double AsStored(const mpq_class& exact, int32_t type) {
   // double's.
   const auto down = static_cast<float>(exact.get_d());
   float best = down;
-  for (float candidate : {std::nextafterf(down, -INFINITY),
-                          std::nextafterf(down, INFINITY)}) {
+  for (float candidate :
+       {std::nextafterf(down, -INFINITY), std::nextafterf(down, INFINITY)}) {
     const mpq_class a = abs(exact - mpq_class(candidate));
     const mpq_class b = abs(exact - mpq_class(best));
     uint32_t bits;
@@ -183,9 +183,9 @@ void ExpectEqual(const std::string& what, const std::vector<double>& found,
 }  // namespace
 
 onnx::ModelProto ModelOf(const std::string& graph, int version) {
-  const std::string text = "<ir_version: 8, opset_import: [\"\" : " +
-                           std::to_string(version) +
-                           ", \"com.microsoft\" : 1]>\n" + graph;
+  const std::string text =
+      "<ir_version: 8, opset_import: [\"\" : " + std::to_string(version) +
+      ", \"com.microsoft\" : 1]>\n" + graph;
   onnx::ModelProto model;
   onnx::OnnxParser parser(text);
   const auto status = parser.Parse(model);
@@ -208,9 +208,8 @@ CompileResult CompileModel(const onnx::ModelProto& model,
   const std::string bytes = model.SerializeAsString();
   options.taps = true;
   options.verify = CompileOptions::Verify::kEach;
-  return Compile(
-      {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
-      HostTarget(), options);
+  return Compile({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
+                 HostTarget(), options);
 }
 
 std::string Describe(const CompileResult& result) {
@@ -306,8 +305,7 @@ void ExpectSame(const CompileResult& result, const Ideals& inputs,
   }
 }
 
-CompileResult ExpectIdeal(const onnx::ModelProto& model,
-                          const Ideals& inputs) {
+CompileResult ExpectIdeal(const onnx::ModelProto& model, const Ideals& inputs) {
   CompileResult result = CompileModel(model);
   EXPECT_EQ(result.exit_code, 0) << Describe(result);
   if (result.exit_code != 0) return result;
@@ -325,7 +323,8 @@ CompileResult ExpectIdeal(const onnx::ModelProto& model, uint32_t seed,
     std::mt19937 engine(seed * 1000 + round);
     result = ExpectIdeal(
         model, InputsOf(model, [&](onnx::TensorProto_DataType type, int64_t) {
-          if (type == onnx::TensorProto::INT8) return static_cast<int>(engine() % 256) - 128.0;
+          if (type == onnx::TensorProto::INT8)
+            return static_cast<int>(engine() % 256) - 128.0;
           if (type == onnx::TensorProto::UINT8) return engine() % 256 + 0.0;
           // Multiples of 1/64 meet ties of power-of-two scales.
           const double unit = static_cast<int>(engine() % 1024) / 512.0 - 1;

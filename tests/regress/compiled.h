@@ -41,8 +41,8 @@ struct Ran {
 Ran RunArtifact(const std::vector<uint8_t>& artifact, const Ideals& values);
 
 // Numbers for the inputs of a model.
-using Source = std::function<double(const onnx::TensorProto_DataType& type,
-                                    int64_t i)>;
+using Source =
+    std::function<double(const onnx::TensorProto_DataType& type, int64_t i)>;
 // Inputs of the model's shapes from `source`, rounded to their type.
 Ideals InputsOf(const onnx::ModelProto& model, const Source& source);
 

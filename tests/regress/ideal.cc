@@ -117,8 +117,8 @@ Ideal Quantize(const Ideal& x, const Ideal& scale, const Ideal* zero,
   const mpq_class low = LowestOf(y.type), high = HighestOf(y.type);
   for (size_t i = 0; i < x.numbers.size(); ++i) {
     const Shape at = Coordinates(static_cast<int64_t>(i), x.shape);
-    mpq_class code = RoundHalfEven(x.numbers[i] /
-                                   Parameter(scale, at, AxisOf(axis, x)));
+    mpq_class code =
+        RoundHalfEven(x.numbers[i] / Parameter(scale, at, AxisOf(axis, x)));
     if (zero) code += Parameter(*zero, at, AxisOf(axis, x));
     y.numbers.push_back(std::min(std::max(code, low), high));
   }
@@ -198,10 +198,10 @@ Ideal BatchNorm(const Call& call) {
       static_cast<double>(static_cast<float>(call.real("epsilon", 1e-5f))));
   for (size_t i = 0; i < y.numbers.size(); ++i) {
     const int64_t c = Coordinates(static_cast<int64_t>(i), y.shape)[1];
-    y.numbers[i] =
-        (y.numbers[i] - call.in[3]->numbers[c]) * call.in[1]->numbers[c] /
-            Root(call.in[4]->numbers[c] + epsilon) +
-        call.in[2]->numbers[c];
+    y.numbers[i] = (y.numbers[i] - call.in[3]->numbers[c]) *
+                       call.in[1]->numbers[c] /
+                       Root(call.in[4]->numbers[c] + epsilon) +
+                   call.in[2]->numbers[c];
   }
   return y;
 }
@@ -216,8 +216,8 @@ Ideal Bias(const Call& call, size_t at, const mpq_class& factor) {
   Ideal bias = *call.in[at];
   for (size_t i = 0; i < bias.numbers.size(); ++i) {
     const auto& scales = call.in[4]->numbers;
-    bias.numbers[i] *= factor * call.in[1]->numbers[0] *
-                       scales[scales.size() == 1 ? 0 : i];
+    bias.numbers[i] *=
+        factor * call.in[1]->numbers[0] * scales[scales.size() == 1 ? 0 : i];
   }
   return bias;
 }

@@ -103,9 +103,9 @@ NetworkDrawer::Real NetworkDrawer::Input() {
     *graph_->add_input() = ValueOf(x.name, type, x.shape);
     const float scale = DrawScale(0.05);
     const int64_t zero = Below(256) - (is_signed ? 128 : 0);
-    auto* node = AddNode("DequantizeLinear",
-                         {x.name, Floats("scale", {}, {scale}),
-                          Integers("zero", type, {}, {zero})});
+    auto* node =
+        AddNode("DequantizeLinear", {x.name, Floats("scale", {}, {scale}),
+                                     Integers("zero", type, {}, {zero})});
     x = {node->output(0), x.shape, 128.0 * scale, true};
     values_.push_back(x);
     return x;
@@ -122,8 +122,9 @@ NetworkDrawer::Real NetworkDrawer::Quantized(const Real& value) {
   const float scale = DrawScale(value.reach / 128 * (0.4 + Below(80) / 100.0));
   // Often in the middle or at an end, else anywhere.
   const int64_t low = is_signed ? -128 : 0;
-  const int64_t zero =
-      low + (Chance(50) ? 128 : Chance(40) ? 255 * Below(2) : Below(256));
+  const int64_t zero = low + (Chance(50)   ? 128
+                              : Chance(40) ? 255 * Below(2)
+                                           : Below(256));
   const std::string s = Floats("scale", {}, {scale});
   const std::string z = Integers("zero", type, {}, {zero});
   auto* quantize = AddNode("QuantizeLinear", {value.name, s, z});
@@ -204,7 +205,8 @@ NetworkDrawer::Real NetworkDrawer::Tail(const Real& x, bool linear) {
       shape[0] = channels;
       std::vector<float> values;
       for (int64_t c = 0; c < channels; ++c) {
-        values.push_back(static_cast<float>(y.reach * (Below(200) - 100) / 300));
+        values.push_back(
+            static_cast<float>(y.reach * (Below(200) - 100) / 300));
       }
       y.name = AddNode(kind == 3 ? "Add" : "Sub",
                        {y.name, Floats("offset", shape, values)})
@@ -304,9 +306,9 @@ NetworkDrawer::Real NetworkDrawer::Pair(const Real& x) {
   const Real& other = fitting[Below(static_cast<int>(fitting.size()))];
   const char* const ops[] = {"Add", "Mul", "Sub"};
   const int kind = Below(3);
-  Real y = {AddNode(ops[kind], {x.name, other.name})->output(0), x.shape,
-            kind == 1 ? x.reach * other.reach / 2
-                      : (x.reach + other.reach) / 1.5};
+  Real y = {
+      AddNode(ops[kind], {x.name, other.name})->output(0), x.shape,
+      kind == 1 ? x.reach * other.reach / 2 : (x.reach + other.reach) / 1.5};
   return Tail(y, false);
 }
 
@@ -376,8 +378,8 @@ NetworkDrawer::Real NetworkDrawer::Move(const Real& x) {
       break;
     }
     case 2: {
-      y.shape = {x.shape[0] * x.shape[1], Count(x.shape) / x.shape[0] /
-                                              x.shape[1]};
+      y.shape = {x.shape[0] * x.shape[1],
+                 Count(x.shape) / x.shape[0] / x.shape[1]};
       if (Chance(50)) y.shape.insert(y.shape.begin(), 1);
       y.name = AddNode("Reshape",
                        {x.name, Integers("shape", TensorProto::INT64,
@@ -390,10 +392,10 @@ NetworkDrawer::Real NetworkDrawer::Move(const Real& x) {
       if (rank > 3) return x;
       const int64_t axis = Below(static_cast<int>(rank + 1));
       y.shape.insert(y.shape.begin() + axis, 1);
-      y.name = AddNode("Unsqueeze",
-                       {x.name, Integers("axes", TensorProto::INT64, {1},
-                                         {axis})})
-                   ->output(0);
+      y.name =
+          AddNode("Unsqueeze",
+                  {x.name, Integers("axes", TensorProto::INT64, {1}, {axis})})
+              ->output(0);
     }
   }
   y.is_quantized = false;
@@ -409,10 +411,9 @@ NetworkDrawer::Real NetworkDrawer::Pad(const Real& x) {
     pads[d + x.shape.size()] = Below(2);
     y.shape[d] += pads[d] + pads[d + x.shape.size()];
   }
-  y.name = AddNode("Pad",
-                   {x.name, Integers("pads", TensorProto::INT64,
-                                     {static_cast<int64_t>(pads.size())},
-                                     pads)})
+  y.name = AddNode("Pad", {x.name,
+                           Integers("pads", TensorProto::INT64,
+                                    {static_cast<int64_t>(pads.size())}, pads)})
                ->output(0);
   return y;
 }

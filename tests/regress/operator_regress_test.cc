@@ -46,37 +46,45 @@ TEST(OperatorRegress, ChannelConstantsBehindOperatorsWithoutWeights) {
 
 // A Gemm's C broadcasts: along columns, rows, or neither.
 TEST(OperatorRegress, GemmBiasShapes) {
-  for (const char* c : {"float[3] c = {1.5, -2, 3}", "float[3,1] c = {1.5, -2, 3}",
-                        "float[1,3] c = {1.5, -2, 3}", "float c = {1.5}",
-                        "float[1,1] c = {1.5}",
-                        "float[3,3] c = {1, -2, 3, 4, -5, 6, -7, 8, 1.5}"}) {
+  for (const char* c :
+       {"float[3] c = {1.5, -2, 3}", "float[3,1] c = {1.5, -2, 3}",
+        "float[1,3] c = {1.5, -2, 3}", "float c = {1.5}",
+        "float[1,1] c = {1.5}",
+        "float[3,3] c = {1, -2, 3, 4, -5, 6, -7, 8, 1.5}"}) {
     SCOPED_TRACE(c);
-    ExpectIdeal(
-        ModelOf("g (float[3,4] x) => (uint8[3,3] y)"
-                " <float sx = {0.0413}, uint8 zx = {100}, float sw = {0.01},"
-                "  int8 zw = {0}, float sy = {0.0517}, uint8 zy = {120},"
-                "  int8[4,3] w = " + DrawnList(41, 12, -128, 127) + ", " +
-                std::string(c) + "> {"
-                " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
-                " dw = DequantizeLinear(w, sw, zw)"
-                " p = Gemm <alpha = 0.75, beta = 0.5> (dx, dw, c)"
-                " y = QuantizeLinear(p, sy, zy) }"));
+    ExpectIdeal(ModelOf(
+        "g (float[3,4] x) => (uint8[3,3] y)"
+        " <float sx = {0.0413}, uint8 zx = {100}, float sw = {0.01},"
+        "  int8 zw = {0}, float sy = {0.0517}, uint8 zy = {120},"
+        "  int8[4,3] w = " +
+        DrawnList(41, 12, -128, 127) + ", " + std::string(c) +
+        "> {"
+        " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
+        " dw = DequantizeLinear(w, sw, zw)"
+        " p = Gemm <alpha = 0.75, beta = 0.5> (dx, dw, c)"
+        " y = QuantizeLinear(p, sy, zy) }"));
   }
 }
 
 TEST(OperatorRegress, GemmTransposes) {
-  for (const char* form : {"float[4,3] x|transA = 1", "float[3,4] x|transA = 0"}) {
+  for (const char* form :
+       {"float[4,3] x|transA = 1", "float[3,4] x|transA = 0"}) {
     const std::string text = form;
     const size_t bar = text.find('|');
-    ExpectIdeal(
-        ModelOf("g (" + text.substr(0, bar) + ") => (uint8[3,3] y)"
-                " <float sx = {0.0413}, uint8 zx = {100}, float sw = {0.01},"
-                "  int8 zw = {0}, float sy = {0.0517}, uint8 zy = {120},"
-                "  int8[3,4] w = " + DrawnList(42, 12, -128, 127) + "> {"
-                " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
-                " dw = DequantizeLinear(w, sw, zw)"
-                " p = Gemm <transB = 1, " + text.substr(bar + 1) + "> (dx, dw)"
-                " y = QuantizeLinear(p, sy, zy) }"));
+    ExpectIdeal(ModelOf(
+        "g (" + text.substr(0, bar) +
+        ") => (uint8[3,3] y)"
+        " <float sx = {0.0413}, uint8 zx = {100}, float sw = {0.01},"
+        "  int8 zw = {0}, float sy = {0.0517}, uint8 zy = {120},"
+        "  int8[3,4] w = " +
+        DrawnList(42, 12, -128, 127) +
+        "> {"
+        " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
+        " dw = DequantizeLinear(w, sw, zw)"
+        " p = Gemm <transB = 1, " +
+        text.substr(bar + 1) +
+        "> (dx, dw)"
+        " y = QuantizeLinear(p, sy, zy) }"));
   }
 }
 
@@ -89,16 +97,18 @@ TEST(OperatorRegress, MatMulRanks) {
   };
   for (const auto& form : forms) {
     SCOPED_TRACE(form[0]);
-    ExpectIdeal(
-        ModelOf("g (float[" + std::string(form[0]) + "] x) => (uint8[" +
-                form[1] + "] y)"
-                " <float sx = {0.0413}, uint8 zx = {100}, float sw = {0.0103},"
-                "  int8 zw = {0}, float sy = {0.0517}, uint8 zy = {120},"
-                "  int8[4,3] w = " + DrawnList(43, 12, -128, 127) + "> {"
-                " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
-                " dw = DequantizeLinear(w, sw, zw)"
-                " p = " + form[2] +
-                " y = QuantizeLinear(p, sy, zy) }"));
+    ExpectIdeal(ModelOf(
+        "g (float[" + std::string(form[0]) + "] x) => (uint8[" + form[1] +
+        "] y)"
+        " <float sx = {0.0413}, uint8 zx = {100}, float sw = {0.0103},"
+        "  int8 zw = {0}, float sy = {0.0517}, uint8 zy = {120},"
+        "  int8[4,3] w = " +
+        DrawnList(43, 12, -128, 127) +
+        "> {"
+        " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
+        " dw = DequantizeLinear(w, sw, zw)"
+        " p = " +
+        form[2] + " y = QuantizeLinear(p, sy, zy) }"));
   }
 }
 
@@ -106,15 +116,15 @@ TEST(OperatorRegress, MatMulRanks) {
 TEST(OperatorRegress, QuantizedConstantOperands) {
   for (const char* op : {"Add(dx, dc)", "Mul(dc, dx)", "Sub(dc, dx)"}) {
     SCOPED_TRACE(op);
-    ExpectIdeal(
-        ModelOf("g (float[1,3,2,2] x) => (uint8[1,3,2,2] y)"
-                " <float sx = {0.0413}, uint8 zx = {100}, float sc = {0.0171},"
-                "  int8 zc = {2}, float sy = {0.0517}, uint8 zy = {120},"
-                "  int8[1,3,1,1] k = {-77, 50, 127}> {"
-                " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
-                " dc = DequantizeLinear(k, sc, zc)"
-                " p = " + std::string(op) +
-                " y = QuantizeLinear(p, sy, zy) }"));
+    ExpectIdeal(ModelOf(
+        "g (float[1,3,2,2] x) => (uint8[1,3,2,2] y)"
+        " <float sx = {0.0413}, uint8 zx = {100}, float sc = {0.0171},"
+        "  int8 zc = {2}, float sy = {0.0517}, uint8 zy = {120},"
+        "  int8[1,3,1,1] k = {-77, 50, 127}> {"
+        " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
+        " dc = DequantizeLinear(k, sc, zc)"
+        " p = " +
+        std::string(op) + " y = QuantizeLinear(p, sy, zy) }"));
   }
 }
 
@@ -139,17 +149,20 @@ TEST(OperatorRegress, Convolutions) {
     for (const char* at = form[1]; *at; ++at) {
       if (*at != ',') weights *= *at - '0';
     }
-    const auto result = ExpectIdeal(
-        ModelOf("g (float[" + std::string(form[0]) + "] x) => (uint8[" +
-                form[2] + "] y)"
-                " <float sx = {0.0413}, uint8 zx = {100}, float sw = {0.01},"
-                "  int8 zw = {-5}, float sy = {0.1017}, uint8 zy = {120},"
-                "  int8[" + form[1] + "] w = " +
-                DrawnList(44, weights, -128, 127) + "> {"
-                " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
-                " dw = DequantizeLinear(w, sw, zw)"
-                " c = Conv <" + form[3] + "> (dx, dw)"
-                " y = QuantizeLinear(c, sy, zy) }"));
+    const auto result = ExpectIdeal(ModelOf(
+        "g (float[" + std::string(form[0]) + "] x) => (uint8[" + form[2] +
+        "] y)"
+        " <float sx = {0.0413}, uint8 zx = {100}, float sw = {0.01},"
+        "  int8 zw = {-5}, float sy = {0.1017}, uint8 zy = {120},"
+        "  int8[" +
+        form[1] + "] w = " + DrawnList(44, weights, -128, 127) +
+        "> {"
+        " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
+        " dw = DequantizeLinear(w, sw, zw)"
+        " c = Conv <" +
+        form[3] +
+        "> (dx, dw)"
+        " y = QuantizeLinear(c, sy, zy) }"));
     EXPECT_TRUE(result.report.artifact.integer_only) << Describe(result);
   }
 }
@@ -158,22 +171,25 @@ TEST(OperatorRegress, Convolutions) {
 TEST(OperatorRegress, SmallestNetworks) {
   ExpectIdeal(ModelOf("g (float[3] x) => (float[3] y) { y = Identity(x) }"));
   ExpectIdeal(ModelOf("g (int8[3] x) => (int8[3] y) { y = Identity(x) }"));
-  ExpectIdeal(ModelOf("g (float[3] x) => (uint8[3] y, uint8[3] z)"
-                      " <float s = {0.1}, uint8 zero = {3}> {"
-                      " y = QuantizeLinear(x, s, zero) z = Identity(y) }"));
-  ExpectIdeal(ModelOf("g (float x) => (uint8 y)"
-                      " <float s = {0.1}, uint8 zero = {3}> {"
-                      " y = QuantizeLinear(x, s, zero) }"));
+  ExpectIdeal(
+      ModelOf("g (float[3] x) => (uint8[3] y, uint8[3] z)"
+              " <float s = {0.1}, uint8 zero = {3}> {"
+              " y = QuantizeLinear(x, s, zero) z = Identity(y) }"));
+  ExpectIdeal(
+      ModelOf("g (float x) => (uint8 y)"
+              " <float s = {0.1}, uint8 zero = {3}> {"
+              " y = QuantizeLinear(x, s, zero) }"));
 }
 
 // Per-axis activations: quantized and dequantized along a dimension, moved.
 TEST(OperatorRegress, PerAxisActivations) {
-  ExpectIdeal(ModelOf("g (float[2,3,2] x) => (float[3,2,2] y)"
-                      " <float[3] s = {0.1, 0.02, 0.3},"
-                      "  uint8[3] z = {3, 100, 255}> {"
-                      " q = QuantizeLinear(x, s, z)"
-                      " d = DequantizeLinear(q, s, z)"
-                      " y = Transpose <perm = [1, 2, 0]> (d) }"));
+  ExpectIdeal(
+      ModelOf("g (float[2,3,2] x) => (float[3,2,2] y)"
+              " <float[3] s = {0.1, 0.02, 0.3},"
+              "  uint8[3] z = {3, 100, 255}> {"
+              " q = QuantizeLinear(x, s, z)"
+              " d = DequantizeLinear(q, s, z)"
+              " y = Transpose <perm = [1, 2, 0]> (d) }"));
 }
 
 TEST(OperatorRegress, QLinearOperators) {
@@ -187,8 +203,7 @@ TEST(OperatorRegress, QLinearOperators) {
       {"1,3,2,2",
        "com.microsoft.QLinearAveragePool <kernel_shape = [3, 3],"
        " strides = [2, 2], pads = [1, 1, 0, 0]> (x, sx, zx, sy, zy)"},
-      {"1,3,1,1",
-       "com.microsoft.QLinearGlobalAveragePool(x, sx, zx, sy, zy)"},
+      {"1,3,1,1", "com.microsoft.QLinearGlobalAveragePool(x, sx, zx, sy, zy)"},
       {"1,6,4,4",
        "com.microsoft.QLinearConcat <axis = 1>"
        " (sy, zy, x, sx, zx, x, sz, zz)"},

@@ -11,9 +11,8 @@ namespace {
 double OutputFor(const onnx::ModelProto& model,
                  const std::vector<double>& codes) {
   size_t next = 0;
-  const Ideals inputs = InputsOf(
-      model,
-      [&](onnx::TensorProto_DataType, int64_t) { return codes[next++]; });
+  const Ideals inputs = InputsOf(model, [&](onnx::TensorProto_DataType,
+                                            int64_t) { return codes[next++]; });
   const CompileResult result = ExpectIdeal(model, inputs);
   if (result.exit_code != 0) return -1e9;
   const Ran ran = RunArtifact(result.artifact, inputs);
@@ -30,8 +29,9 @@ TEST(RoundingRegress, AddOfAllCodePairsWithTies) {
       " db = DequantizeLinear(b, sb, z)"
       " s = Add(da, db)"
       " y = QuantizeLinear(s, sc, z) }");
-  Ideals inputs = InputsOf(
-      model, [](onnx::TensorProto_DataType, int64_t i) { return i / 256 - 128; });
+  Ideals inputs = InputsOf(model, [](onnx::TensorProto_DataType, int64_t i) {
+    return i / 256 - 128;
+  });
   for (int64_t i = 0; i < 65536; ++i) {
     inputs["b"].numbers[i] = static_cast<double>(i % 256 - 128);
   }
@@ -59,20 +59,20 @@ TEST(RoundingRegress, AddJustBeyondATie) {
       " <float sa = {0.02534690499305725}, int8 za = {-106},"
       "  float sb = {0.035809919238090515}, int8 zb = {-120},"
       "  float sc = {0.0365859717130661}, int8 zc = {-105}> {";
-  EXPECT_EQ(OutputFor(ModelOf("g (int8[1] a, int8[1] b) => (int8[1] y)" +
-                              parameters +
-                              " da = DequantizeLinear(a, sa, za)"
-                              " db = DequantizeLinear(b, sb, zb)"
-                              " s = Add(da, db)"
-                              " y = QuantizeLinear(s, sc, zc) }"),
-                      {-114, -122}),
-            -113);
-  EXPECT_EQ(OutputFor(ModelOf("g (int8[1] a, int8[1] b) => (int8[1] y)" +
-                              parameters +
-                              " y = com.microsoft.QLinearAdd(a, sa, za, b, sb,"
-                              " zb, sc, zc) }"),
-                      {-114, -122}),
-            -113);
+  EXPECT_EQ(
+      OutputFor(ModelOf("g (int8[1] a, int8[1] b) => (int8[1] y)" + parameters +
+                        " da = DequantizeLinear(a, sa, za)"
+                        " db = DequantizeLinear(b, sb, zb)"
+                        " s = Add(da, db)"
+                        " y = QuantizeLinear(s, sc, zc) }"),
+                {-114, -122}),
+      -113);
+  EXPECT_EQ(
+      OutputFor(ModelOf("g (int8[1] a, int8[1] b) => (int8[1] y)" + parameters +
+                        " y = com.microsoft.QLinearAdd(a, sa, za, b, sb,"
+                        " zb, sc, zc) }"),
+                {-114, -122}),
+      -113);
 }
 
 // tensorflow#102943: 585 accumulated steps are 6.50000047 of the result's.
@@ -113,7 +113,9 @@ TEST(RoundingRegress, SumsOfExtremeCodes) {
   for (int i = 1; i < 16; ++i) w += ", 127";
   EXPECT_EQ(OutputFor(ModelOf("g (uint8[1,16,1,1] x) => (float[1,1,1,1] y)"
                               " <float s = {1}, uint8 z = {0}, int8 zw = {0},"
-                              "  int8[1,16,1,1] w = " + w + "}> {"
+                              "  int8[1,16,1,1] w = " +
+                              w +
+                              "}> {"
                               " dx = DequantizeLinear(x, s, z)"
                               " dw = DequantizeLinear(w, s, zw)"
                               " y = Conv(dx, dw) }"),

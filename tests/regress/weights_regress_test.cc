@@ -21,34 +21,39 @@ std::string DrawnReals(uint32_t seed, int count) {
 // onnxsim#216: float weights behind QuantizeLinear and DequantizeLinear become
 // integers, once, and not four times as large.
 TEST(WeightsRegress, FakeQuantizedFloatWeights) {
-  const auto result = ExpectIdeal(
-      ModelOf("g (float[1,8,6,6] x) => (uint8[1,16,4,4] y)"
-              " <float sx = {0.03}, uint8 zx = {110},"
-              "  float[16] sw = " + DrawnList(21, 16, 1, 1) + ", int8[16] zw = " +
-              DrawnList(22, 16, 0, 0) + ", float fine = {0.0078125},"
-              "  float sy = {0.1}, uint8 zy = {128},"
-              "  float[16,8,3,3] w = " + DrawnReals(23, 1152) + "> {"
-              " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
-              " s = Mul(sw, fine)"
-              " qw = QuantizeLinear <axis = 0> (w, s, zw)"
-              " dw = DequantizeLinear <axis = 0> (qw, s, zw)"
-              " c = Conv(dx, dw)"
-              " y = QuantizeLinear(c, sy, zy) }"));
+  const auto result = ExpectIdeal(ModelOf(
+      "g (float[1,8,6,6] x) => (uint8[1,16,4,4] y)"
+      " <float sx = {0.03}, uint8 zx = {110},"
+      "  float[16] sw = " +
+      DrawnList(21, 16, 1, 1) + ", int8[16] zw = " + DrawnList(22, 16, 0, 0) +
+      ", float fine = {0.0078125},"
+      "  float sy = {0.1}, uint8 zy = {128},"
+      "  float[16,8,3,3] w = " +
+      DrawnReals(23, 1152) +
+      "> {"
+      " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
+      " s = Mul(sw, fine)"
+      " qw = QuantizeLinear <axis = 0> (w, s, zw)"
+      " dw = DequantizeLinear <axis = 0> (qw, s, zw)"
+      " c = Conv(dx, dw)"
+      " y = QuantizeLinear(c, sy, zy) }"));
   EXPECT_TRUE(result.report.artifact.integer_only) << Describe(result);
   EXPECT_LT(result.report.artifact.constant_bytes, 1152 * 2);
 }
 
 TEST(WeightsRegress, UnsignedWeights) {
-  const auto result = ExpectIdeal(
-      ModelOf("g (float[1,4,5,5] x) => (int8[1,3,3,3] y)"
-              " <float sx = {0.03}, uint8 zx = {110},"
-              "  float[3] sw = {0.01, 0.02, 0.005}, uint8[3] zw = {128, 3, 250},"
-              "  float sy = {0.1}, int8 zy = {-7},"
-              "  uint8[3,4,3,3] w = " + DrawnList(24, 108, 0, 255) + "> {"
-              " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
-              " dw = DequantizeLinear <axis = 0> (w, sw, zw)"
-              " c = Conv(dx, dw)"
-              " y = QuantizeLinear(c, sy, zy) }"));
+  const auto result = ExpectIdeal(ModelOf(
+      "g (float[1,4,5,5] x) => (int8[1,3,3,3] y)"
+      " <float sx = {0.03}, uint8 zx = {110},"
+      "  float[3] sw = {0.01, 0.02, 0.005}, uint8[3] zw = {128, 3, 250},"
+      "  float sy = {0.1}, int8 zy = {-7},"
+      "  uint8[3,4,3,3] w = " +
+      DrawnList(24, 108, 0, 255) +
+      "> {"
+      " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
+      " dw = DequantizeLinear <axis = 0> (w, sw, zw)"
+      " c = Conv(dx, dw)"
+      " y = QuantizeLinear(c, sy, zy) }"));
   EXPECT_TRUE(result.report.artifact.integer_only) << Describe(result);
 }
 
@@ -56,18 +61,22 @@ TEST(WeightsRegress, UnsignedWeights) {
 // otherwise.
 TEST(WeightsRegress, ChainOfConversionsOverConstants) {
   for (const char* second : {"0.02", "0.031"}) {
-    const auto result = ExpectIdeal(
-        ModelOf("g (float[2,6] x) => (uint8[2,4] y)"
-                " <float sx = {0.03}, uint8 zx = {110}, float sw = {0.02},"
-                "  int8 zw = {2}, float sv = {" + std::string(second) + "},"
-                "  float sy = {0.1}, uint8 zy = {128},"
-                "  int8[6,4] w = " + DrawnList(25, 24, -128, 127) + "> {"
-                " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
-                " d1 = DequantizeLinear(w, sw, zw)"
-                " q2 = QuantizeLinear(d1, sv, zw)"
-                " d2 = DequantizeLinear(q2, sv, zw)"
-                " p = MatMul(dx, d2)"
-                " y = QuantizeLinear(p, sy, zy) }"));
+    const auto result = ExpectIdeal(ModelOf(
+        "g (float[2,6] x) => (uint8[2,4] y)"
+        " <float sx = {0.03}, uint8 zx = {110}, float sw = {0.02},"
+        "  int8 zw = {2}, float sv = {" +
+        std::string(second) +
+        "},"
+        "  float sy = {0.1}, uint8 zy = {128},"
+        "  int8[6,4] w = " +
+        DrawnList(25, 24, -128, 127) +
+        "> {"
+        " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
+        " d1 = DequantizeLinear(w, sw, zw)"
+        " q2 = QuantizeLinear(d1, sv, zw)"
+        " d2 = DequantizeLinear(q2, sv, zw)"
+        " p = MatMul(dx, d2)"
+        " y = QuantizeLinear(p, sy, zy) }"));
     EXPECT_TRUE(result.report.artifact.integer_only) << Describe(result);
     EXPECT_TRUE(HasKind(result, "fully_connected")) << Describe(result);
   }
@@ -80,7 +89,9 @@ TEST(WeightsRegress, OneConstantTwoQuantizations) {
               " <float sx = {0.03}, uint8 zx = {110}, float sw = {0.02},"
               "  int8 zw = {2}, float sv = {0.0117}, int8 zv = {0},"
               "  float sy = {0.1}, uint8 zy = {128},"
-              "  int8[4,4] w = " + DrawnList(26, 16, -128, 127) + "> {"
+              "  int8[4,4] w = " +
+              DrawnList(26, 16, -128, 127) +
+              "> {"
               " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
               " d1 = DequantizeLinear(w, sw, zw)"
               " d2 = DequantizeLinear(w, sv, zv)"
@@ -97,7 +108,8 @@ TEST(WeightsRegress, QuantizeClipDequantize) {
               " <float sx = {0.25}, uint8 z = {0}, float sw = {0.125},"
               "  int8 zw = {0}, float sy = {0.5}, uint8 lo = {0},"
               "  uint8 hi = {15}, int8[4,3,3,3] w = " +
-              DrawnList(27, 108, -8, 7) + "> {"
+              DrawnList(27, 108, -8, 7) +
+              "> {"
               " q = QuantizeLinear(x, sx, z) k = Clip(q, lo, hi)"
               " dx = DequantizeLinear(k, sx, z)"
               " dw = DequantizeLinear(w, sw, zw)"
@@ -120,15 +132,14 @@ TEST(WeightsRegress, UnquantizedWeightsWithABatchNormalization) {
       "  float[3,2,1,1] w = {0.5, -0.3, 0.7, 1.1, -0.9, 0.2}> {"
       " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
       " [conv] c = Conv(dx, w)";
-  for (const char* tail :
-       {" b = BatchNormalization(c, gamma, beta, mean, var)",
-        " b = Mul(c, g)"}) {
-    const auto result = ExpectIdeal(
-        ModelOf(head + tail + " y = QuantizeLinear(b, sy, zy) }"));
+  for (const char* tail : {" b = BatchNormalization(c, gamma, beta, mean, var)",
+                           " b = Mul(c, g)"}) {
+    const auto result =
+        ExpectIdeal(ModelOf(head + tail + " y = QuantizeLinear(b, sy, zy) }"));
     bool warned = false;
     for (const Diagnostic& d : result.report.diagnostics) {
-      warned |= d.code == DiagnosticCode::unannotated_weights &&
-                d.node == "conv";
+      warned |=
+          d.code == DiagnosticCode::unannotated_weights && d.node == "conv";
     }
     EXPECT_TRUE(warned) << Describe(result);
   }

@@ -13,15 +13,17 @@ TEST(WindowRegress, ConvolutionPadsWithTheZeroPoint) {
       "g (float[1,2,4,4] x) => (uint8[1,2,4,4] y)"
       " <float sx = {0.04}, uint8 zx = {128}, float sw = {0.01}, int8 zw = {0},"
       "  float sy = {0.07}, uint8 zy = {120}, int64[8] p = {0,0,1,1,0,0,1,1},"
-      "  int8[2,2,3,3] w = " + DrawnList(31, 36, -128, 127) + "> {"
+      "  int8[2,2,3,3] w = " +
+      DrawnList(31, 36, -128, 127) +
+      "> {"
       " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
       " dw = DequantizeLinear(w, sw, zw)";
-  const auto attribute = ExpectIdeal(
-      ModelOf(head + " c = Conv <pads = [1, 1, 1, 1]> (dx, dw)"
-                     " y = QuantizeLinear(c, sy, zy) }"));
-  const auto explicit_pad = ExpectIdeal(
-      ModelOf(head + " px = Pad(dx, p) c = Conv(px, dw)"
-                     " y = QuantizeLinear(c, sy, zy) }"));
+  const auto attribute =
+      ExpectIdeal(ModelOf(head + " c = Conv <pads = [1, 1, 1, 1]> (dx, dw)"
+                                 " y = QuantizeLinear(c, sy, zy) }"));
+  const auto explicit_pad =
+      ExpectIdeal(ModelOf(head + " px = Pad(dx, p) c = Conv(px, dw)"
+                                 " y = QuantizeLinear(c, sy, zy) }"));
   EXPECT_TRUE(attribute.report.artifact.integer_only);
   EXPECT_TRUE(explicit_pad.report.artifact.integer_only);
   EXPECT_FALSE(HasKind(explicit_pad, "pad")) << Describe(explicit_pad);
@@ -34,7 +36,9 @@ TEST(WindowRegress, PadBeforeTheFirstQuantization) {
               " <float sx = {0.04}, uint8 zx = {128}, float sw = {0.01},"
               "  int8 zw = {0}, float sy = {0.07}, uint8 zy = {120},"
               "  int64[8] p = {0,0,1,1,0,0,1,1},"
-              "  int8[2,2,3,3] w = " + DrawnList(31, 36, -128, 127) + "> {"
+              "  int8[2,2,3,3] w = " +
+              DrawnList(31, 36, -128, 127) +
+              "> {"
               " px = Pad(x, p)"
               " q = QuantizeLinear(px, sx, zx) dx = DequantizeLinear(q, sx, zx)"
               " dw = DequantizeLinear(w, sw, zw)"
@@ -45,10 +49,13 @@ TEST(WindowRegress, PadBeforeTheFirstQuantization) {
 
 std::string Pool(const std::string& attributes, const std::string& shape,
                  const std::string& result) {
-  return "g (float[" + shape + "] x) => (uint8[" + result + "] y)"
+  return "g (float[" + shape + "] x) => (uint8[" + result +
+         "] y)"
          " <float s = {0.0625}, uint8 z = {37}> {"
          " q = QuantizeLinear(x, s, z) d = DequantizeLinear(q, s, z)"
-         " p = AveragePool <" + attributes + "> (d)"
+         " p = AveragePool <" +
+         attributes +
+         "> (d)"
          " y = QuantizeLinear(p, s, z) }";
 }
 
@@ -92,12 +99,12 @@ TEST(WindowRegress, AveragePoolForms) {
 
 // onnxruntime#21287: movement between equal quantizations computes nothing.
 TEST(WindowRegress, MovementIsMovement) {
-  const auto result = ExpectIdeal(
-      ModelOf("g (uint8[2,3,2] x) => (uint8[2,6] y)"
-              " <float s = {0.04}, uint8 z = {100}> {"
-              " d = DequantizeLinear(x, s, z)"
-              " f = Flatten(d)"
-              " y = QuantizeLinear(f, s, z) }"));
+  const auto result =
+      ExpectIdeal(ModelOf("g (uint8[2,3,2] x) => (uint8[2,6] y)"
+                          " <float s = {0.04}, uint8 z = {100}> {"
+                          " d = DequantizeLinear(x, s, z)"
+                          " f = Flatten(d)"
+                          " y = QuantizeLinear(f, s, z) }"));
   for (const OpSummary& op : result.report.ops) {
     EXPECT_EQ(op.kind, "copy") << Describe(result);
   }
@@ -112,7 +119,9 @@ TEST(WindowRegress, BatchNormalizationBehindAConvolution) {
       "  float[3] gamma = {1.5, -0.8, 0.000001},"
       "  float[3] beta = {0.3, 0.6, 0.417}, float[3] mean = {0.1, -0.2, 3},"
       "  float[3] var = {0.5, 2, 0.01}, float[1,3,1,1] f = {0.7, 0.9, 1.3},"
-      "  int8[3,2,3,3] w = " + DrawnList(32, 54, -128, 127) + "> {"
+      "  int8[3,2,3,3] w = " +
+      DrawnList(32, 54, -128, 127) +
+      "> {"
       " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
       " dw = DequantizeLinear(w, sw, zw) c = Conv(dx, dw)";
   for (const char* middle :
@@ -134,7 +143,9 @@ TEST(WindowRegress, BatchNormalizationBeforeAConvolution) {
               "  int8 zw = {0}, float sy = {0.1417}, uint8 zy = {120},"
               "  float[2] gamma = {1.5, -0.8}, float[2] beta = {0.3, 0.6},"
               "  float[2] mean = {0.1, -0.2}, float[2] var = {0.5, 2},"
-              "  int8[2,2,3,3] w = " + DrawnList(33, 36, -128, 127) + "> {"
+              "  int8[2,2,3,3] w = " +
+              DrawnList(33, 36, -128, 127) +
+              "> {"
               " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
               " b = BatchNormalization(dx, gamma, beta, mean, var)"
               " dw = DequantizeLinear(w, sw, zw)"
