@@ -69,6 +69,10 @@ int MakeRequest(const CompileFlags& flags, v1::CompileRequest* request) {
   std::string error =
       ReadWholeFile(flags.model_path, kMaxModelBytes, request->mutable_model());
   if (!error.empty()) return InputError(error);
+  if (request->model().empty()) {
+    return InputError("error[model_unreadable]: '" + flags.model_path +
+                      "' is empty and no ONNX model");
+  }
   if (!flags.encodings_path.empty()) {
     error = ReadWholeFile(flags.encodings_path, kMaxTableBytes,
                           request->mutable_encodings());

@@ -59,10 +59,26 @@ void WarnUnannotated(Lowering& lowering, NodeId id) {
                     "double and not quantized");
 }
 
+// Kernels have at least one element to work on.
+bool HasElements(Lowering& lowering, NodeId id) {
+  const Node& node = lowering.graph.node(id);
+  std::vector<ValueId> values = node.operands;
+  values.insert(values.end(), node.results.begin(), node.results.end());
+  for (ValueId v : values) {
+    if (v.valid() && ElementCount(lowering.type(v).shape) < 1) {
+      return lowering.Error(DiagnosticCode::shape_mismatch, id,
+                            "value '" + lowering.graph.value(v).name +
+                                "' has no elements");
+    }
+  }
+  return true;
+}
+
 bool LowerNode(Lowering& lowering, NodeId id) {
   const Graph& graph = lowering.graph;
   const Node& node = graph.node(id);
   const Op op = OpOf(node);
+  if (!HasElements(lowering, id)) return false;
   if (op == Op::kQuantizeLinear || op == Op::kDequantizeLinear) {
     return LowerConversion(lowering, id);
   }

@@ -179,6 +179,7 @@ TensorPtr EvaluateConcat(const OperandView& view) {
   out->shape = *shape;
   const int64_t outer =
       ElementCount(Shape(shape->begin(), shape->begin() + axis));
+  if (outer == 0) return out;
   for (int64_t o = 0; o < outer; ++o) {
     for (const TensorPtr& part : view.constants) {
       if (part->type != out->type) return nullptr;

@@ -57,8 +57,13 @@ class NodeView {
   std::vector<TensorPtr> constants_;
 };
 
-// The constant that `id` is or evaluates to through its producers; null if it
-// depends on an input or cannot be evaluated exactly. Nothing is changed.
+// The result of a node whose operands are all constants themselves; null if
+// they are not, or if it cannot be evaluated exactly.
+TensorPtr EvaluateNode(const Graph& graph, const Node& node);
+
+// The constant that `id` is or evaluates to through at most 200 nodes in a
+// row; null if it depends on an input or cannot be evaluated exactly. Nothing
+// is changed.
 TensorPtr ConstantOf(const Graph& graph, ValueId id);
 
 }  // namespace fold

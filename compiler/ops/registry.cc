@@ -1,4 +1,5 @@
 // Expands ops.def; nothing here is written by hand for one operator.
+#include <map>
 #include <string>
 
 #include "compiler/ops/op_spec.h"
@@ -108,24 +109,61 @@ NodeView::NodeView(const Graph& graph, const Node& node) : node_(node) {
   }
 }
 
-TensorPtr ConstantOf(const Graph& graph, ValueId id) {
-  if (!id.valid()) return nullptr;
-  const Value& value = graph.value(id);
-  if (value.constant || !value.producer.valid()) return value.constant;
-  const Node& node = graph.node(value.producer);
-  const OpSpec& spec = SpecOf(OpOf(node));
-  if (!spec.evaluate || node.results[0] != id) return nullptr;
-  std::vector<TensorType> types;
-  std::vector<TensorPtr> constants;
-  for (ValueId operand : node.operands) {
-    types.push_back(operand.valid() ? graph.value(operand).type
-                                    : TensorType());
-    // The shape of a value is known without its elements.
-    const bool by_type = OpOf(node) == Op::kShape;
-    constants.push_back(by_type ? nullptr : ConstantOf(graph, operand));
-    if (!by_type && operand.valid() && !constants.back()) return nullptr;
+namespace {
+
+// Evaluates a value through its producers; each value once, and no deeper than
+// a parameter's chain of nodes can sensibly be.
+class ConstantReader {
+ public:
+  explicit ConstantReader(const Graph& graph) : graph_(graph) {}
+
+  TensorPtr Read(ValueId id, int depth) {
+    if (!id.valid()) return nullptr;
+    const Value& value = graph_.value(id);
+    if (value.constant || !value.producer.valid()) return value.constant;
+    const auto [at, fresh] = known_.try_emplace(id, nullptr);
+    constexpr int kDeepest = 200;
+    if (!fresh || depth > kDeepest) return at->second;
+    const Node& node = graph_.node(value.producer);
+    const OpSpec& spec = SpecOf(OpOf(node));
+    if (!spec.evaluate || node.results[0] != id) return nullptr;
+    std::vector<TensorType> types;
+    std::vector<TensorPtr> constants;
+    for (ValueId operand : node.operands) {
+      types.push_back(operand.valid() ? graph_.value(operand).type
+                                      : TensorType());
+      // The shape of a value is known without its elements.
+      const bool by_type = OpOf(node) == Op::kShape;
+      constants.push_back(by_type ? nullptr : Read(operand, depth + 1));
+      if (!by_type && operand.valid() && !constants.back()) return nullptr;
+    }
+    TensorPtr result = spec.evaluate({node, types, constants});
+    known_[id] = result;
+    return result;
   }
-  return spec.evaluate({node, types, constants});
+
+ private:
+  const Graph& graph_;
+  std::map<ValueId, TensorPtr> known_;
+};
+
+}  // namespace
+
+TensorPtr ConstantOf(const Graph& graph, ValueId id) {
+  return ConstantReader(graph).Read(id, 0);
+}
+
+TensorPtr EvaluateNode(const Graph& graph, const Node& node) {
+  const OpSpec& spec = SpecOf(OpOf(node));
+  if (!spec.evaluate || node.results.size() != 1) return nullptr;
+  for (ValueId operand : node.operands) {
+    if (OpOf(node) != Op::kShape && operand.valid() &&
+        !graph.IsConstant(operand)) {
+      return nullptr;
+    }
+  }
+  const NodeView view(graph, node);
+  return spec.evaluate(view.view());
 }
 
 }  // namespace fold

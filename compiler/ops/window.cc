@@ -49,6 +49,11 @@ std::optional<std::vector<WindowAxis>> WindowOf(const Node& node,
     *fault = "window attributes do not fit the input's rank";
     return std::nullopt;
   }
+  if (mode != "NOTSET" && mode != "VALID" && mode != "SAME_UPPER" &&
+      mode != "SAME_LOWER") {
+    *fault = "auto_pad '" + mode + "' is not a mode of ONNX";
+    return std::nullopt;
+  }
   std::vector<WindowAxis> axes(spatial);
   for (size_t i = 0; i < spatial; ++i) {
     WindowAxis& axis = axes[i];

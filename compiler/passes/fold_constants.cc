@@ -7,11 +7,6 @@
 namespace fold::passes {
 namespace {
 
-TensorPtr Evaluate(const Graph& graph, const Node& node) {
-  if (node.results.size() != 1) return nullptr;
-  return ConstantOf(graph, node.results[0]);
-}
-
 bool Fold(Rewriter& rewriter, NodeId id, TensorPtr value) {
   const Graph& graph = rewriter.graph();
   const Node& node = graph.node(id);
@@ -46,7 +41,8 @@ bool fold_constants(Rewriter& rewriter, Diagnostics*) {
   bool changed = false;
   const std::vector<NodeId> order = rewriter.graph().order();
   for (NodeId id : order) {
-    TensorPtr value = Evaluate(rewriter.graph(), rewriter.graph().node(id));
+    TensorPtr value =
+        EvaluateNode(rewriter.graph(), rewriter.graph().node(id));
     if (value) changed |= Fold(rewriter, id, std::move(value));
   }
   return changed;

@@ -40,7 +40,7 @@ std::string SimplifiedFault(const Graph& graph, const Node& node) {
   if (op == Op::kConstant || op == Op::kIdentity) {
     return "a Constant or Identity is left";
   }
-  if (node.results.size() == 1 && ConstantOf(graph, node.results[0])) {
+  if (EvaluateNode(graph, node)) {
     return "all its operands are constant and it is not evaluated";
   }
   if (TailKind(graph, node) == Tail::kBatchNorm) {
