@@ -1,11 +1,59 @@
 // A node whose operands are all constant becomes its value, where that can be
 // had without rounding. DequantizeLinear stays: its integers and their scale
-// are what folding needs.
+// are what folding needs. Codes that are quantized again become the new codes.
+#include "compiler/annotate/annotate.h"
 #include "compiler/passes/pass.h"
 #include "compiler/passes/pattern.h"
 
 namespace fold::passes {
 namespace {
+
+// The real numbers of constant codes; null for others. The product of a
+// difference of 16-bit codes and a float32 scale is exact in a double.
+TensorPtr Dequantized(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  const TensorPtr codes = ConstantOf(graph, node.operands[0]);
+  Diagnostics ignored;  // annotate has reported the faults
+  const auto encoding = EncodingOf(graph, id, &ignored);
+  if (!codes || !encoding || encoding->block > 0 ||
+      ElementSize(codes->type) > 2) {
+    return nullptr;
+  }
+  int64_t inner = 1;
+  for (size_t d = encoding->axis + 1; d < codes->shape.size(); ++d) {
+    inner *= codes->shape[d];
+  }
+  std::vector<double> reals(codes->size());
+  for (int64_t i = 0; i < codes->size(); ++i) {
+    const int64_t c =
+        encoding->per_tensor() ? 0 : i / inner % codes->shape[encoding->axis];
+    reals[i] =
+        static_cast<double>(codes->integer(i) - encoding->zero_point(c)) *
+        encoding->scale(c);
+  }
+  return MakeRealTensor(ElementType::f64, codes->shape, reals);
+}
+
+// QuantizeLinear of constant codes: the codes that they become.
+TensorPtr Requantized(const Graph& graph, const Node& node) {
+  const ValueId input = node.operands[0];
+  if (!ProducerOf(graph, input, Op::kDequantizeLinear)) return nullptr;
+  std::vector<TensorType> types;
+  std::vector<TensorPtr> constants = {
+      Dequantized(graph, graph.value(input).producer)};
+  for (ValueId id : node.operands) {
+    types.push_back(id.valid() ? graph.value(id).type : TensorType());
+    if (id != input) constants.push_back(ConstantOf(graph, id));
+  }
+  if (!constants[0] || !constants[1]) return nullptr;
+  return SpecOf(Op::kQuantizeLinear).evaluate({node, types, constants});
+}
+
+TensorPtr Evaluate(const Graph& graph, const Node& node) {
+  TensorPtr value = EvaluateNode(graph, node);
+  if (value || OpOf(node) != Op::kQuantizeLinear) return value;
+  return Requantized(graph, node);
+}
 
 bool Fold(Rewriter& rewriter, NodeId id, TensorPtr value) {
   const Graph& graph = rewriter.graph();
@@ -16,8 +64,8 @@ bool Fold(Rewriter& rewriter, NodeId id, TensorPtr value) {
   type.shape = value->shape;
   Proposal proposal;
   proposal.removed = {id};
-  const ValueId constant = rewriter.Declare(graph.value(result).name, type,
-                                            std::move(value));
+  const ValueId constant =
+      rewriter.Declare(graph.value(result).name, type, std::move(value));
   MigrationSheet& sheet = proposal.sheet;
   sheet.rule = "fold_constants";
   sheet.results = {{result, constant}};
@@ -41,8 +89,7 @@ bool fold_constants(Rewriter& rewriter, Diagnostics*) {
   bool changed = false;
   const std::vector<NodeId> order = rewriter.graph().order();
   for (NodeId id : order) {
-    TensorPtr value =
-        EvaluateNode(rewriter.graph(), rewriter.graph().node(id));
+    TensorPtr value = Evaluate(rewriter.graph(), rewriter.graph().node(id));
     if (value) changed |= Fold(rewriter, id, std::move(value));
   }
   return changed;

@@ -1,6 +1,7 @@
 // Data movement ahead of a QuantizeLinear goes behind it, and so do Relu and
 // Clip ahead of the first one: quantization is monotone and works element by
-// element, so Q(move(x)) = move(Q(x)) and Q(clip(x)) = clamp of codes(Q(x)).
+// element, so Q(move(x)) = move(Q(x)) and Q(clip(x)) = clamp of codes(Q(x)). A
+// Pad with a number is a movement that also pads with that number's code.
 #include <algorithm>
 #include <cmath>
 
@@ -14,11 +15,41 @@ namespace {
 
 // The code of a bound; an infinite bound is the end of the type's range.
 int64_t CodeOf(double bound, const TensorType& type) {
-  const int64_t low = LowestCode(type.element), high = HighestCode(type.element);
+  const int64_t low = LowestCode(type.element),
+                high = HighestCode(type.element);
   if (std::isinf(bound)) return bound < 0 ? low : high;
   const Encoding& e = *type.encoding;
   return std::clamp(DivideToNearest(bound, e.scales[0]) + e.zero_points[0], low,
                     high);
+}
+
+// The number that a Pad pads with, nullopt if it is computed or if the Pad
+// repeats elements instead.
+std::optional<double> PadNumber(const Graph& graph, const Node& pad) {
+  if (pad.attribute<std::string>("mode", "constant") != "constant") {
+    return std::nullopt;
+  }
+  const ValueId value = OperandAt(pad, 2);
+  if (!value.valid()) return pad.attribute<double>("value", 0.0);
+  if (!graph.IsConstant(value)) return std::nullopt;
+  return graph.value(value).constant->real(0);
+}
+
+// Makes the Pad `mover` of numbers one of codes.
+void PadWithCode(Rewriter& rewriter, const TensorType& type, Node& mover,
+                 MigrationSheet& sheet) {
+  const Graph& graph = rewriter.graph();
+  const Encoding& e = *type.encoding;
+  const int64_t code = std::clamp(CodeOf(*PadNumber(graph, mover), type),
+                                  e.code_low.value_or(INT64_MIN),
+                                  e.code_high.value_or(INT64_MAX));
+  const TensorPtr constant = MakeIntegerTensor(type.element, {}, {code});
+  if (mover.operands.size() < 3) mover.operands.resize(3);
+  const ValueId old = mover.operands[2];
+  mover.operands[2] =
+      rewriter.Declare("pad_code", {type.element, {}, std::nullopt}, constant);
+  if (old.valid()) SayTransformed(sheet, old, mover.operands[2]);
+  mover.attributes.erase("value");
 }
 
 bool MoveMovement(Rewriter& rewriter, NodeId id) {
@@ -39,6 +70,9 @@ bool MoveMovement(Rewriter& rewriter, NodeId id) {
   mover.operands[0] = codes;
   mover.results = {result};
   Proposal proposal;
+  if (OpOf(mover) == Op::kPad) {
+    PadWithCode(rewriter, type, mover, proposal.sheet);
+  }
   proposal.removed = {mover_id, id};
   proposal.added = {quantize, mover};
   proposal.sheet.rule = "move_before_quantize";
@@ -86,13 +120,20 @@ bool MoveClamp(Rewriter& rewriter, NodeId id) {
   return rewriter.Apply(std::move(proposal));
 }
 
+bool Moves(const Graph& graph, const Node& node) {
+  return MovesElements(OpOf(node)) ||
+         (OpOf(node) == Op::kPad && PadNumber(graph, node).has_value());
+}
+
 // The chain of movers and clamps above `id` starts at a graph input.
 bool StartsAtInput(const Graph& graph, ValueId id) {
   for (;;) {
     const Node* node = ProducerOf(graph, id);
     if (!node) return !graph.IsConstant(id);
     const Op op = OpOf(*node);
-    if (!MovesElements(op) && op != Op::kRelu && op != Op::kClip) return false;
+    if (!Moves(graph, *node) && op != Op::kRelu && op != Op::kClip) {
+      return false;
+    }
     id = node->operands[0];
   }
 }
@@ -119,7 +160,7 @@ bool move_before_quantize(Rewriter& rewriter, Diagnostics*) {
       const Node* before = ProducerOf(graph, node.operands[0]);
       if (!before) continue;
       // Movement may follow anything real; a clamp behind an op is its step.
-      if (!MovesElements(OpOf(*before)) &&
+      if (!Moves(graph, *before) &&
           !((OpOf(*before) == Op::kRelu || OpOf(*before) == Op::kClip) &&
             StartsAtInput(graph, node.operands[0]))) {
         continue;
@@ -130,8 +171,8 @@ bool move_before_quantize(Rewriter& rewriter, Diagnostics*) {
           !BoundsAreConstant(graph, *before)) {
         continue;
       }
-      again |= MovesElements(OpOf(*before)) ? MoveMovement(rewriter, id)
-                                            : MoveClamp(rewriter, id);
+      again |= Moves(graph, *before) ? MoveMovement(rewriter, id)
+                                     : MoveClamp(rewriter, id);
     }
     changed |= again;
   }

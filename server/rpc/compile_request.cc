@@ -65,7 +65,6 @@ class RequestReader {
   void ReadModel(ActionInputs* inputs) {
     switch (request_.model_source_case()) {
       case v1::CompileRequest::kModel:
-        if (request_.model().empty()) Bad("model", "is empty");
         inputs->model = DigestOf(request_.model());
         break;
       case v1::CompileRequest::kModelDigest:
@@ -73,8 +72,8 @@ class RequestReader {
         if (!IsSha256Hex(inputs->model.hash())) {
           Bad("model_digest.hash", "must be 64 lower-case hexadecimal digits");
         }
-        if (inputs->model.size_bytes() <= 0) {
-          Bad("model_digest.size_bytes", "must be above 0");
+        if (inputs->model.size_bytes() < 0) {
+          Bad("model_digest.size_bytes", "must not be negative");
         }
         break;
       case v1::CompileRequest::MODEL_SOURCE_NOT_SET:
