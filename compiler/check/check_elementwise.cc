@@ -411,8 +411,10 @@ Outcome CheckTwoInputs(CheckState* state, const format::Op& op) {
     }
     Outcome outcome = TwoInputs(*state, op, operands, target, false);
     if (outcome.verdict == Verdict::kVerified) return outcome;
-    const Outcome other = TwoInputs(*state, op, operands, target, true);
-    return other.verdict == Verdict::kVerified ? other : outcome;
+    Outcome other = TwoInputs(*state, op, operands, target, true);
+    const bool better = other.verdict == Verdict::kVerified ||
+                        outcome.verdict == Verdict::kUnchecked;
+    return better ? other : outcome;
   });
 }
 

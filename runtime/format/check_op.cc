@@ -66,7 +66,7 @@ bool Overlap(const Place& a, const Place& b) {
 
 // An element-by-element op may overwrite an operand that it reads in step.
 bool MayShare(const OpRule& rule, const Tensor& input, const Tensor& output) {
-  if (input.bytes() != output.bytes() ||
+  if (!rule.in_place || input.bytes() != output.bytes() ||
       ElementBytes(input.type()) != ElementBytes(output.type()) ||
       input.offset() != output.offset()) {
     return false;
