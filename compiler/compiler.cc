@@ -17,8 +17,7 @@ namespace fold {
 namespace {
 
 double SecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() -
-                                       start)
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
       .count();
 }
 
@@ -107,11 +106,10 @@ class Compilation {
 
   bool Optimize() {
     PassContext context;
-    context.verify = options_.verify == CompileOptions::Verify::kOff
-                         ? VerifyMode::kOff
-                     : options_.verify == CompileOptions::Verify::kEach
-                         ? VerifyMode::kEach
-                         : VerifyMode::kEnd;
+    context.verify =
+        options_.verify == CompileOptions::Verify::kOff    ? VerifyMode::kOff
+        : options_.verify == CompileOptions::Verify::kEach ? VerifyMode::kEach
+                                                           : VerifyMode::kEnd;
     context.after = [&](const PassRecord& record, const Graph&) {
       result_.report.passes.push_back(Summarize(record));
       Dump(record.name);
@@ -123,13 +121,12 @@ class Compilation {
       return false;
     }
     if (graph_.stage < Stage::fused) {
-      return sink_.Add(DiagnosticCode::pass_order, "lower",
-                       "requires stage fused, graph is " +
-                           std::string(StageName(graph_.stage)) + "; " +
-                           CheckStage(graph_, static_cast<Stage>(
-                                                  static_cast<int>(
-                                                      graph_.stage) +
-                                                  1)));
+      return sink_.Add(
+          DiagnosticCode::pass_order, "lower",
+          "requires stage fused, graph is " +
+              std::string(StageName(graph_.stage)) + "; " +
+              CheckStage(graph_, static_cast<Stage>(
+                                     static_cast<int>(graph_.stage) + 1)));
     }
     return true;
   }
@@ -137,9 +134,9 @@ class Compilation {
   bool LowerGraph() {
     const auto start = std::chrono::steady_clock::now();
     LowerOptions lower;
-    const BoundaryIo io =
-        options_.io == BoundaryIo::kUnspecified ? target_.default_io
-                                                : options_.io;
+    const BoundaryIo io = options_.io == BoundaryIo::kUnspecified
+                              ? target_.default_io
+                              : options_.io;
     lower.quantized_io = io == BoundaryIo::kQuantized;
     lower.taps = options_.taps;
     if (!Lower(graph_, target_, lower, &program_, &sink_)) return false;
@@ -179,8 +176,7 @@ class Compilation {
                   "result, or drop --require integer-only");
       }
       if (options_.require_exact && !proved) {
-        sink_.Add(DiagnosticCode::not_exact, op->name,
-                  "is not proved exact");
+        sink_.Add(DiagnosticCode::not_exact, op->name, "is not proved exact");
       }
     }
     return !sink_.has_error();
@@ -259,12 +255,11 @@ class Compilation {
     }
     for (const MemorySummary& memory : result_.report.memory) {
       if (memory.constant_bytes + memory.arena_bytes > memory.size_bytes) {
-        sink_.Add(DiagnosticCode::over_budget, memory.name,
-                  "holds " + std::to_string(memory.size_bytes) +
-                      " bytes, and " +
-                      std::to_string(memory.constant_bytes +
-                                     memory.arena_bytes) +
-                      " are needed");
+        sink_.Add(
+            DiagnosticCode::over_budget, memory.name,
+            "holds " + std::to_string(memory.size_bytes) + " bytes, and " +
+                std::to_string(memory.constant_bytes + memory.arena_bytes) +
+                " are needed");
       }
     }
     return !sink_.has_error();

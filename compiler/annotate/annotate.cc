@@ -64,8 +64,8 @@ class Reader {
     if (place.block == 0 && scale.size() != place.shape[axis]) {
       return Fault(DiagnosticCode::bad_axis,
                    std::to_string(scale.size()) + " scales do not fit the " +
-                       std::to_string(place.shape[axis]) +
-                       " indices of axis " + std::to_string(axis));
+                       std::to_string(place.shape[axis]) + " indices of axis " +
+                       std::to_string(axis));
     }
     return true;
   }

@@ -147,11 +147,10 @@ bool CheckArtifact(std::span<const uint8_t> artifact,
       Outcome outcome = CheckOp(&state, *op);
       state.SetContents(op->outputs()->Get(0), {std::move(outcome.labels),
                                                 std::move(outcome.numbers)});
-      report->lines.push_back(
-          {"op " + std::to_string(number++) + " " +
-               format::EnumNameOpcode(op->opcode()) + " " +
-               format::NameOf(op->name()),
-           outcome.verdict, std::move(outcome.detail)});
+      report->lines.push_back({"op " + std::to_string(number++) + " " +
+                                   format::EnumNameOpcode(op->opcode()) + " " +
+                                   format::NameOf(op->name()),
+                               outcome.verdict, std::move(outcome.detail)});
       append(CheckTaps(&state, op->outputs()->Get(0)));
     }
   }

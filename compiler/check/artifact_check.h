@@ -23,7 +23,7 @@ enum class Verdict {
 };
 
 struct CheckLine {
-  std::string what;    // "op 3 CONV name", "output y", "tap v", "arena"
+  std::string what;  // "op 3 CONV name", "output y", "tap v", "arena"
   Verdict verdict = Verdict::kVerified;
   std::string detail;  // for kVerified: what was compared
 };

@@ -164,8 +164,8 @@ mpz_class FirstInteger(const Number& bound, bool strict) {
 mpz_class FirstIntegerThroughAffine(const mpq_class& scale,
                                     const mpq_class& offset,
                                     const mpq_class& bound, bool strict) {
-  mpz_class numerator = bound.get_num() * offset.get_den() -
-                        offset.get_num() * bound.get_den();
+  mpz_class numerator =
+      bound.get_num() * offset.get_den() - offset.get_num() * bound.get_den();
   numerator *= scale.get_den();
   mpz_class denominator = bound.get_den() * offset.get_den();
   denominator *= scale.get_num();
@@ -201,10 +201,9 @@ class Thresholds {
     mpz_class start;
     if (affine_ != nullptr && line.bound.rational() &&
         line.kind != HalfLine::Kind::kAll) {
-      start = FirstIntegerThroughAffine(affine_->scale[0].rational_part(),
-                                        affine_->offset[0].rational_part(),
-                                        line.bound.rational_part(),
-                                        line.strict);
+      start = FirstIntegerThroughAffine(
+          affine_->scale[0].rational_part(), affine_->offset[0].rational_part(),
+          line.bound.rational_part(), line.strict);
     } else {
       if (affine_ != nullptr) line = PullBack({*affine_}, line);
       if (line.kind == HalfLine::Kind::kAll) return first_;

@@ -36,12 +36,12 @@ TEST(ChainTest, StepsAgreeWithEvaluationEverywhere) {
   };
   for (int round = 0; round < 300; ++round) {
     Chain chain;
-    const Number scale = Fraction(pick(1, 9) * (pick(0, 1) != 0 ? 1 : -1),
-                                  pick(1, 12));
+    const Number scale =
+        Fraction(pick(1, 9) * (pick(0, 1) != 0 ? 1 : -1), pick(1, 12));
     chain.push_back(Affine(scale, Fraction(pick(-40, 40), pick(1, 6))));
     if (pick(0, 1) != 0) chain.push_back(Clamp({Number(0), std::nullopt}));
-    Append(&chain, Quantization(Fraction(pick(1, 8), pick(1, 8)),
-                                pick(-9, 9), -20, 30));
+    Append(&chain, Quantization(Fraction(pick(1, 8), pick(1, 8)), pick(-9, 9),
+                                -20, 30));
     if (pick(0, 1) != 0) {
       chain.push_back(Affine(Fraction(pick(1, 5), 2), Number(1)));
       Append(&chain, Quantization(Fraction(pick(1, 8), 4), 3, -8, 25));
@@ -87,9 +87,9 @@ TEST(ChainTest, UndecidableIsSaid) {
   const Number three = Number::SquareRoot(Number(3));
   const Chain chain = {Affine(two, three), Round()};
   StepFunction steps;
-  EXPECT_TRUE(Steps(Reduce(chain, 0, Whole(0, 9), true), 0, 9, &steps)
-                  .has_value() ||
-              !(two + three).decidable());
+  EXPECT_TRUE(
+      Steps(Reduce(chain, 0, Whole(0, 9), true), 0, 9, &steps).has_value() ||
+      !(two + three).decidable());
   const Chain division = {Affine(Number(1) / Number(0), Number(0)), Round()};
   EXPECT_TRUE(Steps(division, 0, 9, &steps).has_value());
 }
@@ -97,8 +97,8 @@ TEST(ChainTest, UndecidableIsSaid) {
 TEST(ChainTest, HalfLinesPullBackThroughFallingSteps) {
   // 3 - x rounded to at least 2: x <= 3/2, where 3/2 gives the tie to 2.
   const Chain chain = {Affine(Number(-1), Number(3)), Round()};
-  const HalfLine line = PullBack(
-      chain, {HalfLine::Kind::kAbove, false, Number(2)});
+  const HalfLine line =
+      PullBack(chain, {HalfLine::Kind::kAbove, false, Number(2)});
   EXPECT_EQ(line.kind, HalfLine::Kind::kBelow);
   EXPECT_FALSE(line.strict);
   EXPECT_TRUE(line.bound == Fraction(3, 2));

@@ -112,12 +112,11 @@ class Arena {
       for (const int32_t in : *op.inputs()) {
         if (!InArena(in) || !Overlap(written, RegionOf(Tensor(in)))) continue;
         const Region read = RegionOf(Tensor(in));
-        const bool same = read.begin == written.begin &&
-                          read.end == written.end &&
-                          PhysicalShape(Tensor(in)) ==
-                              PhysicalShape(Tensor(out));
-        const bool copy = op.opcode() == Opcode::COPY &&
-                          read.begin == written.begin;
+        const bool same =
+            read.begin == written.begin && read.end == written.end &&
+            PhysicalShape(Tensor(in)) == PhysicalShape(Tensor(out));
+        const bool copy =
+            op.opcode() == Opcode::COPY && read.begin == written.begin;
         if (!InPlace(op.opcode()) || (!same && !copy)) {
           return "its output lies over its input " + TensorName(Tensor(in));
         }
@@ -156,8 +155,8 @@ std::vector<CheckLine> CheckArena(const format::Artifact& artifact) {
     }
   }
   if (lines.empty()) {
-    lines.push_back({"arena", Verdict::kVerified,
-                     "every read finds what was written"});
+    lines.push_back(
+        {"arena", Verdict::kVerified, "every read finds what was written"});
   }
   return lines;
 }

@@ -54,8 +54,7 @@ Chain QuantizeChain(const format::QuantizeParameters& p, int64_t channel) {
   const Number scale =
       Number::FromDouble(At(format::View(p.scales()), channel, 1));
   return {Affine(Number(1) / scale, Number(0)), Round(),
-          Affine(Number(1),
-                 Number(At(format::View(p.zero_points()), channel))),
+          Affine(Number(1), Number(At(format::View(p.zero_points()), channel))),
           Clamp(Whole(p.lo(), p.hi()))};
 }
 
@@ -177,9 +176,9 @@ class QuantizeCheck {
 };
 
 // (x - zero) * scale + offset against the value's one affine step.
-std::optional<std::string> CompareAffine(
-    const format::DequantizeParameters& p, const Value& value, size_t cls,
-    int64_t channel) {
+std::optional<std::string> CompareAffine(const format::DequantizeParameters& p,
+                                         const Value& value, size_t cls,
+                                         int64_t channel) {
   const Chain chain = Reduce(value.chain, cls, value.ranges[cls], true);
   if (auto why = Undecidable(chain)) return why;
   Number a(1);
@@ -226,9 +225,8 @@ Outcome Dequantize(CheckState* state, const format::Op& op,
     return Unchecked(name + " is not a function of integers");
   }
   const auto index = LogicalIndex(logical, format::View(p.permutation()));
-  Outcome outcome{Verdict::kVerified, "scales, zero points, offsets",
-                  value->labels,
-                  {}};
+  Outcome outcome{
+      Verdict::kVerified, "scales, zero points, offsets", value->labels, {}};
   PairSet done;
   for (size_t i = 0; i < index.size(); ++i) {
     const int64_t element = index[i];
@@ -238,9 +236,8 @@ Outcome Dequantize(CheckState* state, const format::Op& op,
       break;
     }
     const int64_t channel =
-        p.axis() < 0
-            ? 0
-            : element / Strides(logical)[p.axis()] % logical[p.axis()];
+        p.axis() < 0 ? 0
+                     : element / Strides(logical)[p.axis()] % logical[p.axis()];
     const auto cls = static_cast<size_t>(over.ClassOf(element));
     if (!done.Insert(channel, static_cast<int64_t>(cls))) continue;
     if (const auto why = CompareAffine(p, over, cls, channel)) {
@@ -320,8 +317,7 @@ CheckLine OneOutput(CheckState* state, const format::SignatureEntry& entry) {
   const auto* grid = entry.quantization();
   if (codes && !value->chain.empty() && grid != nullptr) {
     for (size_t cls = 0; cls < value->ClassCount(); ++cls) {
-      const Chain chain =
-          Reduce(value->chain, cls, value->ranges[cls], true);
+      const Chain chain = Reduce(value->chain, cls, value->ranges[cls], true);
       const int64_t channel = grid->axis() < 0 ? 0 : static_cast<int64_t>(cls);
       const double scale = At(format::View(grid->scales()), channel, 1);
       const double offset = At(format::View(grid->offsets()), channel, 0);
@@ -349,9 +345,8 @@ CheckLine OneOutput(CheckState* state, const format::SignatureEntry& entry) {
 
 Outcome CheckQuantize(CheckState* state, const format::Op& op) {
   QuantizeCheck check(state, op);
-  return ForTargets(*state, op, [&](const Target& target) {
-    return check.Against(target);
-  });
+  return ForTargets(
+      *state, op, [&](const Target& target) { return check.Against(target); });
 }
 
 Outcome CheckDequantize(CheckState* state, const format::Op& op) {
@@ -384,8 +379,7 @@ std::vector<CheckLine> CheckSignatureInputs(CheckState* state) {
     CheckLine line{"input " + Name(entry->name()), Verdict::kUnchecked, ""};
     const Value* value = state->network().Find(Name(entry->name()));
     Labels labels;
-    const format::Shape shape =
-        format::ShapeFrom(format::View(entry->shape()));
+    const format::Shape shape = format::ShapeFrom(format::View(entry->shape()));
     if (value == nullptr || !value->tracked()) {
       line.detail = "no such ONNX input";
     } else if (Shape(shape.dims, shape.dims + shape.rank) != value->shape) {

@@ -122,9 +122,9 @@ Outcome OneInput(const CheckState& state, const format::Op& op,
     const int64_t at = index.Find(in[i]);
     if (at < 0) {
       labels->push_back(kUnknownLabel);
-      outcome = Wrong("element " + std::to_string(i) +
-                      " of the input is not one that " + named.name +
-                      " depends on");
+      outcome =
+          Wrong("element " + std::to_string(i) +
+                " of the input is not one that " + named.name + " depends on");
       continue;
     }
     labels->push_back((*target.own)[at]);
@@ -172,8 +172,7 @@ std::optional<int64_t> TwoInputCode(const CheckState& state,
         (a - parameters->a_zero()) * (b - parameters->b_zero());
     return form.raw() ? product : form.Code(product, 0);
   }
-  const int64_t row =
-      a - LowestCode(state.tensor(op.inputs()->Get(0)).type());
+  const int64_t row = a - LowestCode(state.tensor(op.inputs()->Get(0)).type());
   const int64_t column =
       b - LowestCode(state.tensor(op.inputs()->Get(1)).type());
   return TableEntry(state, op.inputs()->Get(2), row * 256 + column);
@@ -209,8 +208,8 @@ Step PairStep(PairDefinition::Kind kind, const Number& a, bool a_second) {
 // One combination of classes over all pairs of codes.
 Outcome ComparePairs(const CheckState& state, const format::Op& op,
                      const Value& over, size_t cls, PairDefinition::Kind kind,
-                     const Value& a, size_t a_cls, const Value& b,
-                     size_t b_cls, bool swapped) {
+                     const Value& a, size_t a_cls, const Value& b, size_t b_cls,
+                     bool swapped) {
   const Interval& a_range = a.ranges[a_cls];
   const Interval& b_range = b.ranges[b_cls];
   if (!a_range.low || !a_range.high || !b_range.low || !b_range.high) {
@@ -235,8 +234,8 @@ Outcome ComparePairs(const CheckState& state, const format::Op& op,
     chain.push_back(PairStep(kind, Evaluate(a_chain, Number(held)), swapped));
     chain.insert(chain.end(), tail.begin(), tail.end());
     StepFunction ideal;
-    if (const auto why = Steps(Reduce(chain, 0, b_range, true), b_low, b_high,
-                               &ideal)) {
+    if (const auto why =
+            Steps(Reduce(chain, 0, b_range, true), b_low, b_high, &ideal)) {
       return Unchecked(*why);
     }
     const auto mismatch = Compare(state, op, ideal, [&](int64_t x) {
@@ -251,7 +250,8 @@ Outcome ComparePairs(const CheckState& state, const format::Op& op,
   return {Verdict::kVerified,
           std::to_string((a_high - a_low + 1) * (b_high - b_low + 1)) +
               " pairs of codes",
-          nullptr, {}};
+          nullptr,
+          {}};
 }
 
 uint64_t PairKey(Label a, Label b) {
@@ -264,8 +264,7 @@ struct Operands {
   std::vector<Label> b;
 };
 
-bool ReadOperands(CheckState* state, const format::Op& op,
-                  Operands* operands) {
+bool ReadOperands(CheckState* state, const format::Op& op, Operands* operands) {
   const Shape out = PhysicalShape(state->tensor(op.outputs()->Get(0)));
   for (int i = 0; i < 2; ++i) {
     const int32_t number = op.inputs()->Get(i);
@@ -284,8 +283,7 @@ bool ReadOperands(CheckState* state, const format::Op& op,
 
 // Both operands vary. `swapped`: the op's first input is the file's second.
 Outcome TwoInputs(const CheckState& state, const format::Op& op,
-                  const Operands& operands, const Target& named,
-                  bool swapped) {
+                  const Operands& operands, const Target& named, bool swapped) {
   Target target = named;
   const Roots& roots = state.network().roots();
   if (!ExpandTo(roots, Root::Kind::kPair, &target.over)) {
@@ -322,8 +320,7 @@ Outcome TwoInputs(const CheckState& state, const format::Op& op,
     labels->push_back((*target.own)[at]);
     const int64_t a_cls = a.ClassOf(element);
     const int64_t b_cls = b.ClassOf(element);
-    const int64_t parts =
-        a_cls * static_cast<int64_t>(b.ClassCount()) + b_cls;
+    const int64_t parts = a_cls * static_cast<int64_t>(b.ClassCount()) + b_cls;
     if (!done.Insert(over.ClassOf(at), parts) ||
         outcome.verdict != Verdict::kVerified) {
       continue;

@@ -77,20 +77,19 @@ std::string ReadPatches(const CheckState& state, const format::Op& op,
   patches.row_stride = width * channels;
   patches.column_stride = channels;
   patches.channel_stride = 1;
-  patches.groups = op.opcode() == Opcode::DEPTHWISE_CONV
-                       ? channels
-                       : parameters->groups();
+  patches.groups =
+      op.opcode() == Opcode::DEPTHWISE_CONV ? channels : parameters->groups();
   patches.group_channels = channels / patches.groups;
   patches.kernel_height = parameters->kernel_height();
   patches.kernel_width = parameters->kernel_width();
-  patches.rows = WindowMap(height, patches.out_height, patches.kernel_height,
-                           parameters->stride_height(),
-                           parameters->dilation_height(),
-                           parameters->pad_top());
-  patches.columns = WindowMap(width, patches.out_width, patches.kernel_width,
-                              parameters->stride_width(),
-                              parameters->dilation_width(),
-                              parameters->pad_left());
+  patches.rows =
+      WindowMap(height, patches.out_height, patches.kernel_height,
+                parameters->stride_height(), parameters->dilation_height(),
+                parameters->pad_top());
+  patches.columns =
+      WindowMap(width, patches.out_width, patches.kernel_width,
+                parameters->stride_width(), parameters->dilation_width(),
+                parameters->pad_left());
   return "";
 }
 
@@ -151,8 +150,7 @@ std::string ReadMatrix(const CheckState& state, const format::Op& op,
     int64_t sum = 0;
     for (int64_t k = 0; k < depth; ++k) {
       // k runs over (channel, tap) here and over (tap, channel) there.
-      const int64_t packed =
-          k % taps * patches.group_channels + k / taps;
+      const int64_t packed = k % taps * patches.group_channels + k / taps;
       const int64_t index =
           start + format::PackedMatrixIndex(c % columns, packed, depth);
       used[index] = true;
@@ -230,8 +228,9 @@ std::string CompareProducts(const LinearDefinition& file,
     for (int64_t p = 0; p < f.positions(); ++p) {
       for (int64_t k = 0; k < depth; ++k) {
         if (f.At(group_f, p, k) != a.At(group_a, p, order[k])) {
-          return Place(p, c, k) + ": reads another element (or pads with "
-                                  "another value) than the ONNX operator";
+          return Place(p, c, k) +
+                 ": reads another element (or pads with "
+                 "another value) than the ONNX operator";
         }
       }
     }
@@ -257,7 +256,8 @@ Outcome CompareChannels(const Target& target, const LinearDefinition& file,
     const auto cls = static_cast<size_t>(over.ClassOf(i));
     if (!done.Insert(channel, static_cast<int64_t>(cls))) continue;
     int64_t sum = 0;
-    for (int64_t k = 0; k < depth; ++k) sum += file.weights[channel * depth + k];
+    for (int64_t k = 0; k < depth; ++k)
+      sum += file.weights[channel * depth + k];
     // Accumulators are modulo 2^32.
     const auto shift = static_cast<int32_t>(static_cast<uint32_t>(
         static_cast<uint64_t>(artifact.shift[channel] + file.zero * sum)));
@@ -290,7 +290,8 @@ Outcome CompareChannels(const Target& target, const LinearDefinition& file,
           std::to_string(file.outputs) + " channels, " +
               std::to_string(file.weights.size()) + " weights, " +
               std::to_string(thresholds) + " thresholds",
-          nullptr, {}};
+          nullptr,
+          {}};
 }
 
 // What the output holds: position-major, channel last.
@@ -330,16 +331,15 @@ Outcome CheckLinear(CheckState* state, const format::Op& op) {
     Target target = named;
     const Roots& roots = state->network().roots();
     if (!ExpandTo(roots, Root::Kind::kLinear, &target.over)) {
-      return Unchecked(named.name + " is not computed by a linear operator "
-                                    "over integers");
+      return Unchecked(named.name +
+                       " is not computed by a linear operator "
+                       "over integers");
     }
-    const LinearDefinition& file =
-        *roots.at(target.over.roots[0]).linear;
+    const LinearDefinition& file = *roots.at(target.over.roots[0]).linear;
     if (!packed) return Wrong(why);
     const std::string fault = CompareProducts(file, artifact);
-    Outcome outcome = fault.empty()
-                          ? CompareChannels(target, file, artifact)
-                          : Wrong(fault);
+    Outcome outcome =
+        fault.empty() ? CompareChannels(target, file, artifact) : Wrong(fault);
     if (Form(artifact.requant).raw() && target.over.labels != target.own) {
       outcome = Unchecked("raw accumulators under the name of codes");
     }

@@ -70,8 +70,7 @@ Labels Concatenated(CheckState* state, const format::Op& op) {
     for (const int32_t number : *op.inputs()) {
       const Labels part = state->contents(number).labels;
       if (!part) return nullptr;
-      const int64_t run =
-          inner * PhysicalShape(state->tensor(number))[axis];
+      const int64_t run = inner * PhysicalShape(state->tensor(number))[axis];
       labels->insert(labels->end(), part->begin() + o * run,
                      part->begin() + (o + 1) * run);
     }

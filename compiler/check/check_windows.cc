@@ -56,8 +56,7 @@ std::string PoolGroups(const CheckState& state, const format::Op& op,
     }
     groups->members.push_back(std::move(set));
     const int64_t row = row_classes.size > 0 ? row_classes.data[i] : 0;
-    const int64_t column =
-        column_classes.size > 0 ? column_classes.data[j] : 0;
+    const int64_t column = column_classes.size > 0 ? column_classes.data[j] : 0;
     groups->channels.push_back(row * p->column_class_count() + column);
   }
   return "";
@@ -96,11 +95,9 @@ class GroupIndex {
     }
   }
   int64_t Find(const std::vector<Label>& set) const {
-    const auto found =
-        at_.find(Hash(set.data(), set.data() + set.size()));
+    const auto found = at_.find(Hash(set.data(), set.data() + set.size()));
     if (found == at_.end()) return -1;
-    const bool same = std::equal(set.begin(), set.end(),
-                                 Begin(found->second),
+    const bool same = std::equal(set.begin(), set.end(), Begin(found->second),
                                  Begin(found->second + 1));
     return same ? found->second : -1;
   }
@@ -141,14 +138,14 @@ Outcome CompareSums(const Value& over, size_t cls, const Form& form,
   }
   StepFunction ideal;
   if (const auto why = IdealSteps(over, cls, &ideal)) return Unchecked(*why);
-  const auto mismatch = CompareMonotone(ideal, [&](int64_t sum) {
-    return form.Code(sum + shift, channel);
-  });
+  const auto mismatch = CompareMonotone(
+      ideal, [&](int64_t sum) { return form.Code(sum + shift, channel); });
   if (mismatch) {
     return Wrong("window class " + std::to_string(channel) + ": sum " +
                  Describe(*mismatch));
   }
-  return {Verdict::kVerified, "every threshold of every window size", nullptr, {}};
+  return {
+      Verdict::kVerified, "every threshold of every window size", nullptr, {}};
 }
 
 // Where each output element of the artifact is in the file's root.
@@ -167,9 +164,9 @@ Found FindGroups(const Target& target, const GroupsDefinition& file,
     std::sort(set.begin(), set.end());
     const int64_t element = index.Find(set);
     found.at.push_back(
-        element < 0 ? -1
-                    : elements.Find(MakeLabel(
-                          root, static_cast<uint32_t>(element))));
+        element < 0
+            ? -1
+            : elements.Find(MakeLabel(root, static_cast<uint32_t>(element))));
   }
   return found;
 }
@@ -202,9 +199,8 @@ Outcome Sums(const CheckState& state, const format::Op& op,
   const Value& over = target.over;
   const GroupsDefinition& file = *roots.at(over.roots[0]).groups;
   const int64_t zero = InputZero(op);
-  const Found found =
-      FindGroups(target, file, groups,
-                 ConstantLabel(static_cast<int32_t>(file.zero)));
+  const Found found = FindGroups(
+      target, file, groups, ConstantLabel(static_cast<int32_t>(file.zero)));
   const std::string fault = Elsewhere(found);
   Outcome outcome{Verdict::kVerified, "", nullptr, {}};
   if (!fault.empty()) outcome = Wrong(fault);
@@ -240,13 +236,13 @@ Outcome Maxima(const CheckState& state, const Groups& groups,
     }
   }
   const Found found =
-      FindGroups(target, *roots.at(over.roots[0]).groups, groups,
-                 std::nullopt);
+      FindGroups(target, *roots.at(over.roots[0]).groups, groups, std::nullopt);
   const std::string fault = Elsewhere(found);
-  Outcome outcome =
-      fault.empty()
-          ? Outcome{Verdict::kVerified, "the elements of every window", nullptr, {}}
-          : Wrong(fault);
+  Outcome outcome = fault.empty() ? Outcome{Verdict::kVerified,
+                                            "the elements of every window",
+                                            nullptr,
+                                            {}}
+                                  : Wrong(fault);
   outcome.labels = FoundLabels(target, found);
   return outcome;
 }

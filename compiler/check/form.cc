@@ -44,8 +44,8 @@ std::optional<int64_t> At(const flatbuffers::Vector<T>* vector,
   if (channel < 0 || channel >= static_cast<int64_t>(vector->size())) {
     return std::nullopt;
   }
-  return static_cast<int64_t>(vector->Get(
-      static_cast<flatbuffers::uoffset_t>(channel)));
+  return static_cast<int64_t>(
+      vector->Get(static_cast<flatbuffers::uoffset_t>(channel)));
 }
 
 // acc * multiplier + addend, if it fits int64.
@@ -82,8 +82,7 @@ std::optional<std::string> Form::Fault() const {
   const format::Span<int64_t> all = format::View(requant_->thresholds());
   const int64_t count = requant_->threshold_count();
   for (int64_t i = 1; i < all.size; ++i) {
-    if (i % std::max<int64_t>(count, 1) != 0 &&
-        all.data[i] < all.data[i - 1]) {
+    if (i % std::max<int64_t>(count, 1) != 0 && all.data[i] < all.data[i - 1]) {
       return "thresholds that do not ascend";
     }
   }
@@ -126,8 +125,7 @@ std::optional<int64_t> Form::Code(int64_t accumulator, int64_t channel) const {
   const std::optional<Wide> sum = Product64(accumulator, *m, *c);
   if (!sum) return std::nullopt;
   if (form == format::RequantForm::HALF_EVEN64) {
-    return Clamped(HalfEven(*sum, Wide{1} << *s) + requant_->zero(), low,
-                   high);
+    return Clamped(HalfEven(*sum, Wide{1} << *s) + requant_->zero(), low, high);
   }
   if (form != format::RequantForm::MUL64 || *m != static_cast<int32_t>(*m)) {
     return std::nullopt;
@@ -150,9 +148,9 @@ std::optional<int64_t> PairCode(const format::Add2Parameters& parameters,
     case format::PairForm::MUL64:
       return Clamped(sum >> parameters.shift(), low, high);
     case format::PairForm::HALF_EVEN64:
-      return Clamped(HalfEven(sum, Wide{1} << parameters.shift()) +
-                         parameters.zero(),
-                     low, high);
+      return Clamped(
+          HalfEven(sum, Wide{1} << parameters.shift()) + parameters.zero(), low,
+          high);
     case format::PairForm::REMAINDER:
       if (parameters.divisor() <= 0) return std::nullopt;
       return Clamped(HalfEven(sum, parameters.divisor()) + parameters.zero(),

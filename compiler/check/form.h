@@ -22,16 +22,14 @@ class Form {
 
   // True for "the accumulator itself".
   bool raw() const {
-    return requant_ == nullptr ||
-           requant_->form() == format::RequantForm::NONE;
+    return requant_ == nullptr || requant_->form() == format::RequantForm::NONE;
   }
   std::optional<int64_t> Code(int64_t accumulator, int64_t channel) const;
   // A reason why the table is not usable for any accumulator.
   std::optional<std::string> Fault() const;
 
  private:
-  std::optional<int64_t> Threshold(int64_t accumulator,
-                                   int64_t channel) const;
+  std::optional<int64_t> Threshold(int64_t accumulator, int64_t channel) const;
   const format::Requant* requant_;
 };
 

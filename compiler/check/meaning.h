@@ -38,8 +38,7 @@ Value Dequantize(const Value& x, const Value& scale, const Value* zero,
 
 // meaning_elementwise.cc
 enum class Binary { kAdd, kSub, kMul, kDiv };
-Value Combine(const Scope& scope, Binary kind, const Value& a,
-              const Value& b);
+Value Combine(const Scope& scope, Binary kind, const Value& a, const Value& b);
 Value ClampTo(const Scope& scope, const Value& x, const Interval& interval);
 Value BatchNormalize(const Value& x, const std::vector<const Value*>& in,
                      double epsilon);

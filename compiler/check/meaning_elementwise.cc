@@ -81,8 +81,8 @@ Value WithConstant(const Scope& scope, Binary kind, const Value& x,
   if (kind == Binary::kDiv && constant_first) {
     return Opaque(scope, shape, x.type);
   }
-  Value y = shape == x.shape ? x
-                             : Gather(x, shape, BroadcastIndex(x.shape, shape));
+  Value y =
+      shape == x.shape ? x : Gather(x, shape, BroadcastIndex(x.shape, shape));
   Keys keys = KeysOf(constant, shape);
   std::vector<Number> scale;
   std::vector<Number> offset;
@@ -139,8 +139,7 @@ Interval PairRange(PairDefinition::Kind kind, const Interval& a,
 
 }  // namespace
 
-Value Combine(const Scope& scope, Binary kind, const Value& a,
-              const Value& b) {
+Value Combine(const Scope& scope, Binary kind, const Value& a, const Value& b) {
   if (!a.known()) return a;
   if (!b.known()) return b;
   if (a.constant() && b.constant()) return CombineConstants(kind, a, b);
@@ -165,8 +164,8 @@ Value Combine(const Scope& scope, Binary kind, const Value& a,
   root.name = scope.output;
   root.shape = shape;
   root.pair = std::make_shared<PairDefinition>(std::move(pair));
-  return RootValue(scope.roots->Add(std::move(root)), std::move(shape),
-                   a.type, nullptr, {range});
+  return RootValue(scope.roots->Add(std::move(root)), std::move(shape), a.type,
+                   nullptr, {range});
 }
 
 Value ClampTo(const Scope& scope, const Value& x, const Interval& interval) {
@@ -174,8 +173,7 @@ Value ClampTo(const Scope& scope, const Value& x, const Interval& interval) {
   if (x.constant()) {
     std::vector<Number> result;
     for (int64_t i = 0; i < x.size(); ++i) {
-      result.push_back(
-          Evaluate({Clamp(interval)}, ConstantAt(x, i)));
+      result.push_back(Evaluate({Clamp(interval)}, ConstantAt(x, i)));
     }
     if (!x.constant_codes() || !x.chain.empty()) {
       return ExactValue(x.shape, x.type, std::move(result));
@@ -230,10 +228,8 @@ Value BatchNormalize(const Value& x, const std::vector<const Value*>& in,
   std::vector<Number> scale;
   std::vector<Number> offset;
   for (int64_t c = 0; c < channels; ++c) {
-    const Number variance =
-        ConstantAt(*in[4], c) + Number::FromDouble(epsilon);
-    const Number a =
-        ConstantAt(*in[1], c) / Number::SquareRoot(variance);
+    const Number variance = ConstantAt(*in[4], c) + Number::FromDouble(epsilon);
+    const Number a = ConstantAt(*in[1], c) / Number::SquareRoot(variance);
     scale.push_back(a);
     offset.push_back(ConstantAt(*in[2], c) - ConstantAt(*in[3], c) * a);
   }

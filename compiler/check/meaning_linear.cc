@@ -44,8 +44,8 @@ bool ReadWeights(const Value& value, int64_t outputs, int64_t depth,
       const int64_t element = at(o, k);
       const int32_t cls = value.ClassOf(element);
       if (cls != first && !(scales[cls] == scales[first])) return false;
-      result->weights.push_back(static_cast<int32_t>(
-          CodeOf((*value.labels)[element]) - zeros[cls]));
+      result->weights.push_back(
+          static_cast<int32_t>(CodeOf((*value.labels)[element]) - zeros[cls]));
     }
   }
   return true;
@@ -91,8 +91,7 @@ std::vector<Interval> AccumulatorRanges(const LinearDefinition& linear) {
 // The product over `patches` as scaled accumulators, or a real root.
 Value Product(const Scope& scope, const Value& x, Patches patches,
               int64_t outputs, const Value& weights,
-              const std::function<int64_t(int64_t, int64_t)>& at,
-              Shape shape) {
+              const std::function<int64_t(int64_t, int64_t)>& at, Shape shape) {
   Number scale;
   int64_t zero = 0;
   IntegerWeights integers;
@@ -226,10 +225,10 @@ Value GemmProduct(const Scope& scope, const Value& x, const Value& weights,
   const auto at = [=](int64_t o, int64_t k) {
     return transpose_weights ? o * depth + k : k * outputs + o;
   };
-  return Product(scope, x,
-                 Matrix(rows, depth, transpose_x ? 1 : depth,
-                        transpose_x ? rows : 1),
-                 outputs, weights, at, {rows, outputs});
+  return Product(
+      scope, x,
+      Matrix(rows, depth, transpose_x ? 1 : depth, transpose_x ? rows : 1),
+      outputs, weights, at, {rows, outputs});
 }
 
 Value Multiply(const Scope& scope, const Value& x, const Value& weights) {

@@ -134,8 +134,7 @@ Value MoveSlice(const Scope& scope, const Inputs& in) {
   if (!ListOf(scope, in, 1, "starts", &starts) ||
       !ListOf(scope, in, 2, "ends", &ends) ||
       !ListOf(scope, in, 3, "axes", &axes) ||
-      !ListOf(scope, in, 4, "steps", &steps) ||
-      ends.size() != starts.size()) {
+      !ListOf(scope, in, 4, "steps", &steps) || ends.size() != starts.size()) {
     return UnknownValue("a Slice by computed bounds");
   }
   Shape out = shape;
@@ -223,8 +222,8 @@ Value MoveGather(const Scope& scope, const Inputs& in) {
   out.insert(out.end(), in[1]->shape.begin(), in[1]->shape.end());
   out.insert(out.end(), shape.begin() + axis + 1, shape.end());
   const int64_t inner = Strides(shape)[axis];
-  const int64_t outer = in[0]->size() / std::max<int64_t>(
-                            1, inner * shape[axis]);
+  const int64_t outer =
+      in[0]->size() / std::max<int64_t>(1, inner * shape[axis]);
   std::vector<int64_t> index;
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t pick : picks) {
@@ -324,8 +323,7 @@ Value Join(const Scope& scope, const Inputs& parts, int64_t axis) {
     roots.insert(part->roots.begin(), part->roots.end());
     const bool integers = scope.roots->Integers(*part);
     for (size_t cls = 0; cls < part->ClassCount(); ++cls) {
-      const Chain chain =
-          Reduce(part->chain, cls, part->ranges[cls], integers);
+      const Chain chain = Reduce(part->chain, cls, part->ranges[cls], integers);
       const bool affine =
           chain.size() == 1 && chain[0].kind == Step::Kind::kAffine;
       if (!integers || (!chain.empty() && !affine)) {

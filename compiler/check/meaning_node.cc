@@ -32,8 +32,7 @@ Value ScaledBias(const Scope& scope, const Inputs& in, size_t bias,
       At(in, w_scale) == nullptr) {
     return UnknownValue("a missing operand");
   }
-  const Value scale =
-      Combine(scope, Binary::kMul, *in[x_scale], *in[w_scale]);
+  const Value scale = Combine(scope, Binary::kMul, *in[x_scale], *in[w_scale]);
   return Combine(scope, Binary::kMul, *in[bias], scale);
 }
 
@@ -49,17 +48,16 @@ Value QLinear(const Scope& scope, const Inputs& in) {
     return Result(scope, y, in, 6);
   }
   if (op == "QLinearMatMul") {
-    return Result(scope,
-                  Multiply(scope, Operand(in, 0, -2), Operand(in, 3, -1)), in,
-                  6);
+    return Result(
+        scope, Multiply(scope, Operand(in, 0, -2), Operand(in, 3, -1)), in, 6);
   }
   if (op == "QGemm") {
     const bool transposed = attributes.Int("transB", 0) != 0;
     Value y = GemmProduct(scope, Operand(in, 0, 1),
                           Operand(in, 3, transposed ? 0 : 1),
                           attributes.Int("transA", 0) != 0, transposed);
-    const Value alpha = RealsValue(
-        {}, onnx::TensorProto::FLOAT, {attributes.Float("alpha", 1)});
+    const Value alpha = RealsValue({}, onnx::TensorProto::FLOAT,
+                                   {attributes.Float("alpha", 1)});
     y = Combine(scope, Binary::kMul, y, alpha);
     if (At(in, 6) != nullptr) {
       y = Combine(scope, Binary::kAdd, y, ScaledBias(scope, in, 6, 1, 4));
@@ -68,9 +66,9 @@ Value QLinear(const Scope& scope, const Inputs& in) {
   }
   if (op == "QLinearAdd" || op == "QLinearMul") {
     const Binary kind = op == "QLinearAdd" ? Binary::kAdd : Binary::kMul;
-    return Result(
-        scope, Combine(scope, kind, Operand(in, 0, 1), Operand(in, 3, 1)), in,
-        6);
+    return Result(scope,
+                  Combine(scope, kind, Operand(in, 0, 1), Operand(in, 3, 1)),
+                  in, 6);
   }
   if (op == "QLinearConcat") {
     std::vector<Value> parts;
@@ -98,14 +96,12 @@ Value QLinear(const Scope& scope, const Inputs& in) {
   }
   if (!x.known()) return x;
   scope.operands->push_back(x);
-  return Result(scope, Opaque(scope, x.shape, onnx::TensorProto::FLOAT), in,
-                3);
+  return Result(scope, Opaque(scope, x.shape, onnx::TensorProto::FLOAT), in, 3);
 }
 
 Value Gemm(const Scope& scope, const Inputs& in) {
   const Attributes& attributes = scope.attributes;
-  Value y = GemmProduct(scope, *in[0], *in[1],
-                        attributes.Int("transA", 0) != 0,
+  Value y = GemmProduct(scope, *in[0], *in[1], attributes.Int("transA", 0) != 0,
                         attributes.Int("transB", 0) != 0);
   const double alpha = attributes.Float("alpha", 1);
   const double beta = attributes.Float("beta", 1);
@@ -114,8 +110,8 @@ Value Gemm(const Scope& scope, const Inputs& in) {
   }
   if (At(in, 2) == nullptr) return y;
   if (beta == 1) return Combine(scope, Binary::kAdd, y, *in[2]);
-  const Value c = Combine(scope, Binary::kMul, *in[2],
-                          RealsValue({}, in[0]->type, {beta}));
+  const Value c =
+      Combine(scope, Binary::kMul, *in[2], RealsValue({}, in[0]->type, {beta}));
   return Combine(scope, Binary::kAdd, y, c);
 }
 
@@ -144,8 +140,7 @@ Value Clip(const Scope& scope, const Inputs& in) {
   return ClampTo(scope, *in[0], interval);
 }
 
-Value Reduction(const Scope& scope, const Inputs& in,
-                const std::string& kind) {
+Value Reduction(const Scope& scope, const Inputs& in, const std::string& kind) {
   std::vector<int64_t> axes = scope.attributes.Ints("axes");
   if (At(in, 1) != nullptr && !ConstantInts(*in[1], &axes)) {
     return UnknownValue("computed axes");
@@ -220,11 +215,27 @@ std::optional<Binary> BinaryOf(const std::string& op) {
 
 // Functions that keep the shape and that have no exact form here.
 bool KeepsShape(const std::string& op) {
-  static const std::set<std::string>* const names = new std::set<std::string>{
-      "Softmax", "LogSoftmax",  "Sigmoid",   "Tanh",     "Erf",
-      "Exp",     "Log",         "Gelu",      "LeakyRelu", "Elu",
-      "HardSigmoid", "HardSwish", "Softplus", "Neg",     "Abs",
-      "Reciprocal", "LayerNormalization", "Floor", "Ceil", "Pow"};
+  static const std::set<std::string>* const names =
+      new std::set<std::string>{"Softmax",
+                                "LogSoftmax",
+                                "Sigmoid",
+                                "Tanh",
+                                "Erf",
+                                "Exp",
+                                "Log",
+                                "Gelu",
+                                "LeakyRelu",
+                                "Elu",
+                                "HardSigmoid",
+                                "HardSwish",
+                                "Softplus",
+                                "Neg",
+                                "Abs",
+                                "Reciprocal",
+                                "LayerNormalization",
+                                "Floor",
+                                "Ceil",
+                                "Pow"};
   return names->count(op) != 0;
 }
 

@@ -23,8 +23,9 @@ bool ReadGrid(const Value& x, const Value& scale, const Value* zero,
       std::max(scale.size(), zero != nullptr ? zero->size() : 1);
   for (int64_t i = 0; i < count; ++i) {
     grid->scales.push_back(ConstantAt(scale, scale.size() == 1 ? 0 : i));
-    grid->zeros.push_back(zero == nullptr ? Number(0)
-                          : ConstantAt(*zero, zero->size() == 1 ? 0 : i));
+    grid->zeros.push_back(zero == nullptr
+                              ? Number(0)
+                              : ConstantAt(*zero, zero->size() == 1 ? 0 : i));
   }
   if (count == 1) return true;
   const int64_t rank = static_cast<int64_t>(x.shape.size());
@@ -88,8 +89,8 @@ Value Quantize(const Scope& scope, const Value& x, const Value& scale,
   AppendAffine(&y, grid.keys, inverse,
                std::vector<Number>(inverse.size(), Number(0)));
   y.chain.push_back(Round());
-  AppendAffine(&y, grid.keys,
-               std::vector<Number>(grid.zeros.size(), Number(1)), grid.zeros);
+  AppendAffine(&y, grid.keys, std::vector<Number>(grid.zeros.size(), Number(1)),
+               grid.zeros);
   y.chain.push_back(Clamp(Whole(range->first, range->second)));
   return Settle(scope, std::move(y), type);
 }
@@ -116,8 +117,7 @@ Value Settle(const Scope& scope, Value value, int type) {
   Interval range;
   bool same = integers;
   for (size_t cls = 0; cls < value.ClassCount(); ++cls) {
-    const Chain chain =
-        Reduce(value.chain, cls, value.ranges[cls], integers);
+    const Chain chain = Reduce(value.chain, cls, value.ranges[cls], integers);
     if (const auto why = Undecidable(chain)) return UnknownValue(*why);
     same = same && chain.empty();
     const Interval image = Image(chain, value.ranges[cls]);

@@ -47,8 +47,8 @@ Value Grouped(const Scope& scope, const Value& x,
   std::vector<Interval> ranges;
   std::vector<Number> scales;
   for (size_t i = 0; i < sets.size(); ++i) {
-    const std::pair<int64_t, int64_t> part = {
-        sums ? counts[i] : 0, sums ? divisors[i] : 0};
+    const std::pair<int64_t, int64_t> part = {sums ? counts[i] : 0,
+                                              sums ? divisors[i] : 0};
     const auto [at, fresh] =
         numbers.emplace(part, static_cast<int32_t>(ranges.size()));
     classes->push_back(at->second);
@@ -70,9 +70,9 @@ Value Grouped(const Scope& scope, const Value& x,
   root.name = scope.output;
   root.shape = shape;
   root.groups = std::make_shared<GroupsDefinition>(std::move(groups));
-  Value y = RootValue(scope.roots->Add(std::move(root)), std::move(shape),
-                      x.type, sums ? Classes(classes) : nullptr,
-                      std::move(ranges));
+  Value y =
+      RootValue(scope.roots->Add(std::move(root)), std::move(shape), x.type,
+                sums ? Classes(classes) : nullptr, std::move(ranges));
   if (sums) {
     std::vector<Number> offsets(scales.size(), Number(0));
     y.chain.push_back(Affine(std::move(scales), std::move(offsets)));
@@ -143,11 +143,10 @@ std::vector<int64_t> CountsWithPads(const Attributes& attributes,
     for (size_t d = 0; d < spatial; ++d) {
       const int64_t i = o / strides[d] % out[d];
       const bool notset = attributes.Find("pads") != nullptr;
-      const int64_t total =
-          (windows.out[d] - 1) * windows.strides[d] +
-          (windows.kernel[d] - 1) * windows.dilations[d] + 1;
-      const int64_t end = notset ? x[2 + d] + pads[spatial + d]
-                                 : total - windows.begin[d];
+      const int64_t total = (windows.out[d] - 1) * windows.strides[d] +
+                            (windows.kernel[d] - 1) * windows.dilations[d] + 1;
+      const int64_t end =
+          notset ? x[2 + d] + pads[spatial + d] : total - windows.begin[d];
       int64_t inside = 0;
       for (int64_t r = 0; r < windows.kernel[d]; ++r) {
         const int64_t at = i * windows.strides[d] - windows.begin[d] +

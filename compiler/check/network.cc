@@ -73,8 +73,9 @@ bool Network::Load(std::span<const uint8_t> bytes, const InputShapes& shapes,
     std::vector<const Value*> in;
     for (const std::string& name : node.input()) {
       const Value* value = name.empty() ? nullptr : Find(name);
-      in.push_back(name.empty() ? nullptr
-                   : value != nullptr ? value : &missing);
+      in.push_back(name.empty()       ? nullptr
+                   : value != nullptr ? value
+                                      : &missing);
     }
     const std::string first =
         node.output_size() > 0 ? node.output(0) : std::string();

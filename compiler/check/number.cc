@@ -92,8 +92,7 @@ bool Number::NearestDoubleIs(double value) const {
   if (!off.decidable()) return false;
   const int side = off.Sign();
   if (side == 0) return true;
-  const double next = std::nextafter(
-      value, side > 0 ? HUGE_VAL : -HUGE_VAL);
+  const double next = std::nextafter(value, side > 0 ? HUGE_VAL : -HUGE_VAL);
   if (!std::isfinite(next)) return false;
   const Number other = *this - FromDouble(next);
   const Number distance = side > 0 ? off : -off;

@@ -100,14 +100,12 @@ bool ReadReals(const TensorProto& tensor, std::vector<double>* reals) {
 }  // namespace
 
 bool ParseModel(std::span<const uint8_t> bytes, onnx::ModelProto* model) {
-  if (bytes.size() >
-      static_cast<size_t>(std::numeric_limits<int>::max())) {
+  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max())) {
     return false;
   }
-  google::protobuf::io::CodedInputStream stream(
-      bytes.data(), static_cast<int>(bytes.size()));
-  return model->ParseFromCodedStream(&stream) &&
-         stream.ConsumedEntireMessage();
+  google::protobuf::io::CodedInputStream stream(bytes.data(),
+                                                static_cast<int>(bytes.size()));
+  return model->ParseFromCodedStream(&stream) && stream.ConsumedEntireMessage();
 }
 
 Value ReadTensor(const TensorProto& tensor) {

@@ -32,8 +32,7 @@ Outcome Wrong(std::string what) {
   return {Verdict::kWrong, std::move(what), nullptr, {}};
 }
 
-CheckState::CheckState(const format::Artifact& artifact,
-                       const Network& network)
+CheckState::CheckState(const format::Artifact& artifact, const Network& network)
     : artifact_(artifact), network_(network) {
   const size_t count =
       artifact.tensors() != nullptr ? artifact.tensors()->size() : 0;

@@ -127,9 +127,9 @@ void Builder::Ints_(onnx::NodeProto* node, const std::string& name,
 
 void Builder::GridConstants(const std::string& name, const Grid& grid) {
   Constant(name + "_s", TensorProto::FLOAT, {}, {grid.scale});
-  Constant(name + "_z", grid.is_unsigned ? TensorProto::UINT8
-                                         : TensorProto::INT8,
-           {}, {static_cast<double>(grid.zero)});
+  Constant(name + "_z",
+           grid.is_unsigned ? TensorProto::UINT8 : TensorProto::INT8, {},
+           {static_cast<double>(grid.zero)});
 }
 
 void Builder::Quantize(const std::string& in, const std::string& out,
@@ -227,8 +227,8 @@ void Builder::MakeNodes() {
   AxisAttribute(Node("DequantizeLinear", {"w2_q", "w2_s", "w2_z"}, "w2_d"),
                 "axis", 0);
   AxisAttribute(Node("Conv", {"c_d", "w2_d"}, "depthwise"), "group", 3);
-  Node("BatchNormalization",
-       {"depthwise", "gamma", "beta", "mean", "variance"}, "norm");
+  Node("BatchNormalization", {"depthwise", "gamma", "beta", "mean", "variance"},
+       "norm");
   Quantize("norm", "d_q", "d");
   Dequantize("d_q", "d_d", "d");
   Ints_(Node("MaxPool", {"c_d"}, "max"), "kernel_shape", {2, 2});
@@ -275,8 +275,7 @@ int Builder::Tensor(const std::string& name, ElementType type,
 
 int Builder::InArena(const std::string& name, const Grid& grid,
                      const Ints& shape) {
-  const ElementType type =
-      grid.is_unsigned ? ElementType::U8 : ElementType::S8;
+  const ElementType type = grid.is_unsigned ? ElementType::U8 : ElementType::S8;
   const int number = Tensor(name, type, shape, Storage::ARENA, arena_);
   arena_ += (net_.artifact.tensors.back()->bytes + 63) / 64 * 64;
   return number;
@@ -306,11 +305,10 @@ format::OpT* Builder::Op(const std::string& name, Opcode opcode,
 }
 
 // Fits MUL64 to real(acc, channel) and makes sure that it is exact.
-void Builder::Requantize(
-    format::RequantT* requant, const std::string& op, int channels,
-    const Grid& grid, Range range,
-    const std::function<long double(int64_t, int)>& real,
-    const std::function<long double(int)>& slope) {
+void Builder::Requantize(format::RequantT* requant, const std::string& op,
+                         int channels, const Grid& grid, Range range,
+                         const std::function<long double(int64_t, int)>& real,
+                         const std::function<long double(int)>& slope) {
   requant->form = format::RequantForm::MUL64;
   requant->lo = static_cast<int32_t>(range.low);
   requant->hi = static_cast<int32_t>(range.high);
@@ -318,20 +316,20 @@ void Builder::Requantize(
     const long double ratio = slope(c) / grid.scale;
     int shift = 0;
     while (std::fabs(ratio) * std::ldexp(1.0L, shift + 1) < 0x1p31L) ++shift;
-    const auto m = static_cast<int64_t>(
-        std::llround(ratio * std::ldexp(1.0L, shift)));
+    const auto m =
+        static_cast<int64_t>(std::llround(ratio * std::ldexp(1.0L, shift)));
     const long double constant = real(0, c) / grid.scale + grid.zero + 0.5L;
-    const auto addend = static_cast<int64_t>(
-        std::llround(constant * std::ldexp(1.0L, shift)));
+    const auto addend =
+        static_cast<int64_t>(std::llround(constant * std::ldexp(1.0L, shift)));
     requant->multipliers.push_back(m);
     requant->addends.push_back(addend);
     requant->shifts.push_back(static_cast<uint8_t>(shift));
     const Range reach = net_.reachable[op][c];
     for (int64_t acc = reach.low; acc <= reach.high; ++acc) {
-      const int64_t code = std::clamp((acc * m + addend) >> shift, range.low,
-                                      range.high);
-      if (code == std::clamp(Quantized(real(acc, c), grid), range.low,
-                             range.high)) {
+      const int64_t code =
+          std::clamp((acc * m + addend) >> shift, range.low, range.high);
+      if (code ==
+          std::clamp(Quantized(real(acc, c), grid), range.low, range.high)) {
         continue;
       }
       std::fprintf(stderr, "%s: no exact form\n", op.c_str());
@@ -364,9 +362,8 @@ void Builder::MakeConvolution() {
   format::MatrixCorrections(
       3, 18, false, weight, [](int64_t) { return 0; },
       static_cast<int32_t>(kX.zero), true, corrections.data());
-  const int w = InConstants(ElementType::S8,
-                            {static_cast<int64_t>(packed.size())},
-                            packed.data());
+  const int w = InConstants(
+      ElementType::S8, {static_cast<int64_t>(packed.size())}, packed.data());
   const int b = InConstants(ElementType::S32, {3}, corrections.data());
   op = Op("conv", Opcode::CONV, {numbers_["x_q"], w, b},
           InArena("c_q", kC, {1, 4, 4, 3}));
@@ -393,8 +390,7 @@ void Builder::MakeConvolution() {
   for (int c = 0; c < 3; ++c) {
     const Range reach = net_.reachable["conv"][c];
     for (const int64_t end : {reach.low, reach.high}) {
-      const int64_t code =
-          Quantized(std::max(real(end, c), 0.0L), kC);
+      const int64_t code = Quantized(std::max(real(end, c), 0.0L), kC);
       c_codes_.low = std::min(c_codes_.low, code);
       c_codes_.high = std::max(c_codes_.high, code);
     }
@@ -407,12 +403,10 @@ void Builder::MakeDepthwise() {
   format::PackDepthwise(
       3, 4, [&](int64_t c, int64_t tap) { return w2_[c * 4 + tap]; },
       packed.data());
-  const int w = InConstants(ElementType::S16,
-                            {static_cast<int64_t>(packed.size())},
-                            packed.data());
+  const int w = InConstants(
+      ElementType::S16, {static_cast<int64_t>(packed.size())}, packed.data());
   format::OpT* op = Op("depthwise", Opcode::DEPTHWISE_CONV,
-                       {numbers_["c_q"], w},
-                       InArena("d_q", kD, {1, 3, 3, 3}));
+                       {numbers_["c_q"], w}, InArena("d_q", kD, {1, 3, 3, 3}));
   format::ConvParametersT p;
   p.kernel_height = p.kernel_width = 2;
   p.input_zero = static_cast<int32_t>(kC.zero);
@@ -428,8 +422,7 @@ void Builder::MakeDepthwise() {
     const auto code = [&](int64_t acc) {
       const long double x = acc * static_cast<long double>(kC.scale) * s2_[c];
       const long double inverse =
-          gamma_[c] / std::sqrt(static_cast<long double>(variance_[c]) +
-                                1e-5F);
+          gamma_[c] / std::sqrt(static_cast<long double>(variance_[c]) + 1e-5F);
       return Quantized((x - mean_[c]) * inverse + beta_[c], kD);
     };
     std::vector<int64_t> row;
@@ -439,8 +432,7 @@ void Builder::MakeDepthwise() {
     }
     most = std::max(most, row.size());
     rows.push_back(row);
-    p.requant->first_codes.push_back(
-        static_cast<int32_t>(code(reach.low)));
+    p.requant->first_codes.push_back(static_cast<int32_t>(code(reach.low)));
     p.requant->decreasing.push_back(gamma_[c] < 0 ? 1 : 0);
   }
   p.requant->threshold_count = static_cast<uint32_t>(most);
@@ -518,8 +510,8 @@ void Builder::MakeMatrices() {
                     packed.data()),
         InConstants(ElementType::S32, {columns}, corrections.data())};
     if (zero != 0) {
-      const std::vector<int32_t> zeros(
-          columns, format::SignedCode(zero, is_unsigned));
+      const std::vector<int32_t> zeros(columns,
+                                       format::SignedCode(zero, is_unsigned));
       in.push_back(InConstants(ElementType::S32, {columns}, zeros.data()));
     }
     format::OpT* op = Op(name, Opcode::FULLY_CONNECTED, in, out);
@@ -572,10 +564,9 @@ void Builder::MakeMatrices() {
 void Builder::MakeTable() {
   std::vector<int8_t> table;
   for (int code = -128; code < 128; ++code) {
-    const long double x =
-        static_cast<long double>(kG.scale) * (code - kG.zero);
-    table.push_back(static_cast<int8_t>(
-        Quantized(std::clamp(x, -1.0L, 2.0L), kT)));
+    const long double x = static_cast<long double>(kG.scale) * (code - kG.zero);
+    table.push_back(
+        static_cast<int8_t>(Quantized(std::clamp(x, -1.0L, 2.0L), kT)));
   }
   net_.reachable["table"] = {g_codes_};
   const int constant = InConstants(ElementType::S8, {256}, table.data());
@@ -600,8 +591,8 @@ void Builder::MakeBoundary() {
   p.permutation = {0, 2, 3, 1};
   p.lo = 0;
   p.hi = 255;
-  format::OpT* op = Op("quantize", Opcode::QUANTIZE, {x},
-                       InArena("x_q", kX, {1, 4, 4, 2}));
+  format::OpT* op =
+      Op("quantize", Opcode::QUANTIZE, {x}, InArena("x_q", kX, {1, 4, 4, 2}));
   op->boundary = true;
   op->parameters.Set(std::move(p));
 }

@@ -21,8 +21,9 @@ std::vector<uint32_t> RootsIn(const std::vector<Label>& labels) {
 }
 
 template <typename T>
-std::shared_ptr<const std::vector<T>> Pick(
-    const std::vector<T>& from, const std::vector<int64_t>& index, T fill) {
+std::shared_ptr<const std::vector<T>> Pick(const std::vector<T>& from,
+                                           const std::vector<int64_t>& index,
+                                           T fill) {
   auto to = std::make_shared<std::vector<T>>();
   to->reserve(index.size());
   for (const int64_t i : index) to->push_back(i < 0 ? fill : from[i]);
@@ -119,9 +120,8 @@ Number ConstantAt(const Value& value, int64_t index) {
       const Label label = (*value.labels)[index];
       if (RootOf(label) != 0) break;
       const int32_t cls = value.ClassOf(index);
-      return Evaluate(
-          Reduce(value.chain, cls, value.ranges[cls], true),
-          Number(CodeOf(label)));
+      return Evaluate(Reduce(value.chain, cls, value.ranges[cls], true),
+                      Number(CodeOf(label)));
     }
     case Value::Kind::kUnknown:
       break;
@@ -140,8 +140,8 @@ bool ConstantInts(const Value& value, std::vector<int64_t>* ints) {
   return true;
 }
 
-Value Gather(const Value& value, Shape shape,
-             const std::vector<int64_t>& index, Label fill) {
+Value Gather(const Value& value, Shape shape, const std::vector<int64_t>& index,
+             Label fill) {
   Value result = value;
   result.shape = std::move(shape);
   switch (value.kind) {

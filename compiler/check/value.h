@@ -95,8 +95,8 @@ bool ConstantInts(const Value& value, std::vector<int64_t>* ints);
 
 // Element i of the result is element index[i] of `value`; -1: `fill`, for
 // which `fill_label` (or a constant) stands.
-Value Gather(const Value& value, Shape shape,
-             const std::vector<int64_t>& index, Label fill = kUnknownLabel);
+Value Gather(const Value& value, Shape shape, const std::vector<int64_t>& index,
+             Label fill = kUnknownLabel);
 Value Reshaped(Value value, Shape shape);
 
 // Row-major strides; positions of broadcasting `from` to `to` (numpy), empty

@@ -143,9 +143,9 @@ bool Graph::SortNodes() {
     later.clear();
     for (NodeId id : waiting) {
       const Node& node = nodes_[id.index];
-      const bool can = std::all_of(
-          node.operands.begin(), node.operands.end(),
-          [&](ValueId v) { return !v.valid() || ready[v.index]; });
+      const bool can =
+          std::all_of(node.operands.begin(), node.operands.end(),
+                      [&](ValueId v) { return !v.valid() || ready[v.index]; });
       if (!can) {
         later.push_back(id);
         continue;

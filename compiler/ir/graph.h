@@ -57,8 +57,8 @@ struct Value {
 
 struct Node {
   OpId op{};
-  std::string name;                // the ONNX node's name; may be empty
-  std::vector<ValueId> operands;   // an absent optional operand is invalid
+  std::string name;               // the ONNX node's name; may be empty
+  std::vector<ValueId> operands;  // an absent optional operand is invalid
   std::vector<ValueId> results;
   AttributeMap attributes;
   std::vector<Step> steps;

@@ -63,8 +63,8 @@ TEST(Graph, ManyInsertionsAtOnePlaceKeepTheOrder) {
   Chain c;
   NodeId before = c.second;
   for (int i = 0; i < 100; ++i) {  // more than the labels have room for
-    const NodeId id = c.graph.InsertNode(
-        Make({c.x}, {c.graph.AddValue("t", F32())}), before);
+    const NodeId id =
+        c.graph.InsertNode(Make({c.x}, {c.graph.AddValue("t", F32())}), before);
     EXPECT_TRUE(c.graph.Precedes(id, before));
     EXPECT_TRUE(c.graph.Precedes(c.first, id));
     before = id;
@@ -96,8 +96,7 @@ TEST(Graph, SortNodesKeepsWhatOrderItCanAndFindsCycles) {
   const NodeId third = c.graph.AddNode(Make({c.x}, {w}));
   c.graph.SetOperands(c.first, {w});
   ASSERT_TRUE(c.graph.SortNodes());
-  EXPECT_EQ(c.graph.order(),
-            (std::vector<NodeId>{third, c.first, c.second}));
+  EXPECT_EQ(c.graph.order(), (std::vector<NodeId>{third, c.first, c.second}));
   c.graph.SetOperands(third, {c.z});
   EXPECT_FALSE(c.graph.SortNodes());
 }

@@ -134,8 +134,8 @@ class SheetCheck {
     if ((from.element != to.element && !wider) || from.shape != to.shape) {
       return "result '" + Name(result) + "' changes its type or shape";
     }
-    if (from.encoding && !(to.encoding && Carries(*to.encoding,
-                                                  *from.encoding))) {
+    if (from.encoding &&
+        !(to.encoding && Carries(*to.encoding, *from.encoding))) {
       return "result '" + Name(result) + "' loses its quantization";
     }
     return "";
@@ -259,8 +259,7 @@ class SheetCheck {
     for (const Node& node : proposal_.added) kept.Merge(node.provenance);
     for (NodeId id : proposal_.removed) {
       for (const std::string& source : graph_.node(id).provenance.nodes) {
-        if (!std::binary_search(kept.nodes.begin(), kept.nodes.end(),
-                                source)) {
+        if (!std::binary_search(kept.nodes.begin(), kept.nodes.end(), source)) {
           return "provenance '" + source + "' has no destination";
         }
       }

@@ -22,8 +22,7 @@ class RewriterTest : public testing::Test {
     x_ = graph_.AddValue("x", {ElementType::i8, shape, PerTensor(0.5, 1)});
     y_ = graph_.AddValue("y", {ElementType::i8, shape, PerTensor(0.25, 2)});
     z_ = graph_.AddValue("z", {ElementType::i8, shape, PerTensor(0.125, 3)});
-    c_ = graph_.AddConstant("c",
-                            MakeRealTensor(ElementType::f32, {}, {6.0}));
+    c_ = graph_.AddConstant("c", MakeRealTensor(ElementType::f32, {}, {6.0}));
     graph_.inputs = {x_};
     first_ = graph_.AddNode(Make("a", {x_, c_}, {y_}));
     second_ = graph_.AddNode(Make("b", {y_}, {z_}));
@@ -56,8 +55,7 @@ class RewriterTest : public testing::Test {
     proposal.sheet.results = {{z_, to}};
     proposal.sheet.encodings = {
         {y_, to, EncodingMove::Destination::kAttribute, -1, -1}};
-    proposal.sheet.constants = {
-        {c_, to, ConstantMove::Kind::kAbsorbed, ""}};
+    proposal.sheet.constants = {{c_, to, ConstantMove::Kind::kAbsorbed, ""}};
     return proposal;
   }
 
@@ -142,8 +140,7 @@ TEST_F(RewriterTest, EncodingThatDoesNotFitItsNewAxis) {
   rows.axis = 0;
   graph_.mutable_value(y_).type.encoding = rows;
   Proposal p = Fusion();
-  const ValueId to =
-      rewriter_.Declare("t", {ElementType::i8, {2, 4}, rows});
+  const ValueId to = rewriter_.Declare("t", {ElementType::i8, {2, 4}, rows});
   p.sheet.encodings[0] = {y_, to, EncodingMove::Destination::kType, 0, 0};
   ExpectRefused(std::move(p), "does not fit the axis");
 }

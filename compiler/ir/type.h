@@ -14,7 +14,21 @@
 namespace fold {
 
 enum class ElementType : uint8_t {
-  undefined, f16, bf16, f32, f64, i4, u4, i8, u8, i16, u16, i32, u32, i64, u64,
+  undefined,
+  f16,
+  bf16,
+  f32,
+  f64,
+  i4,
+  u4,
+  i8,
+  u8,
+  i16,
+  u16,
+  i32,
+  u32,
+  i64,
+  u64,
   boolean,
 };
 

@@ -16,22 +16,21 @@ TEST(ElementType, NamesReadBack) {
 }
 
 TEST(Tensor, HalfPrecisionRoundsToEvenAndReadsBackExactly) {
-  const std::vector<double> values = {0, 1, -2.5, 65504, 65519, 65520,
-                                      6e-8, 1 + 1.0 / 2048, 1 + 3.0 / 2048};
+  const std::vector<double> values = {
+      0, 1, -2.5, 65504, 65519, 65520, 6e-8, 1 + 1.0 / 2048, 1 + 3.0 / 2048};
   const TensorPtr t = MakeRealTensor(ElementType::f16, {9}, values);
   EXPECT_EQ(t->real(0), 0);
   EXPECT_EQ(t->real(2), -2.5);
   EXPECT_EQ(t->real(3), 65504);
-  EXPECT_EQ(t->real(4), 65504);            // nearer than infinity
+  EXPECT_EQ(t->real(4), 65504);  // nearer than infinity
   EXPECT_TRUE(std::isinf(t->real(5)));
   EXPECT_EQ(t->real(6), std::ldexp(1, -24));  // the smallest subnormal
-  EXPECT_EQ(t->real(7), 1);                // a tie, to even
-  EXPECT_EQ(t->real(8), 1 + 2.0 / 1024);   // a tie, to even
+  EXPECT_EQ(t->real(7), 1);                   // a tie, to even
+  EXPECT_EQ(t->real(8), 1 + 2.0 / 1024);      // a tie, to even
 }
 
 TEST(Tensor, NarrowIntegersKeepTheirSign) {
-  const TensorPtr t =
-      MakeIntegerTensor(ElementType::i8, {3}, {-128, -1, 127});
+  const TensorPtr t = MakeIntegerTensor(ElementType::i8, {3}, {-128, -1, 127});
   EXPECT_EQ(t->bytes.size(), 3u);
   EXPECT_EQ(t->integer(0), -128);
   EXPECT_EQ(t->integer(1), -1);

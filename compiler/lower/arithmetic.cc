@@ -21,8 +21,8 @@ exact::InputCodes CodesOf(const TensorType& type) {
 // Entries in the smallest type of the result.
 int AddTable(Lowering& lowering, const std::string& name, ElementType type,
              const std::vector<int64_t>& entries) {
-  const TensorPtr table = MakeIntegerTensor(
-      type, {static_cast<int64_t>(entries.size())}, entries);
+  const TensorPtr table =
+      MakeIntegerTensor(type, {static_cast<int64_t>(entries.size())}, entries);
   return lowering.AddConstant(name, FormatType(type), table->shape,
                               table->bytes);
 }
@@ -86,12 +86,10 @@ class PairOp {
     const int result = lowering_.AddValue(node_.results[0], perm_);
     if (plan.form == exact::TwoInputForm::kTable) {
       const std::vector<int64_t> entries(plan.table.begin(), plan.table.end());
-      const int table =
-          AddTable(lowering_, lowering_.graph.value(node_.results[0]).name +
-                                  "/table",
-                   type.element, entries);
-      lowering_
-          .AddOp(id_, format_::Opcode::TABLE_2, {a_, b_, table}, {result})
+      const int table = AddTable(
+          lowering_, lowering_.graph.value(node_.results[0]).name + "/table",
+          type.element, entries);
+      lowering_.AddOp(id_, format_::Opcode::TABLE_2, {a_, b_, table}, {result})
           .parameters.Set(format_::TableParametersT());
       return true;
     }
@@ -131,8 +129,7 @@ class PairOp {
     }
     problem.steps = {exact::Multiply{a.scale * b.scale}};
     AppendSteps(lowering_.graph, node_, 0, &problem.steps);
-    problem.quantization =
-        QuantizationOf(lowering_.type(node_.results[0]), 0);
+    problem.quantization = QuantizationOf(lowering_.type(node_.results[0]), 0);
     format_::Mul2ParametersT p;
     p.a_zero = static_cast<int>(a.zero_point);
     p.b_zero = static_cast<int>(b.zero_point);

@@ -16,8 +16,7 @@ exact::ChannelProblem MeanProblem(const Lowering& lowering, const Node& node,
   const TensorType& x = lowering.type(node.operands[0]);
   const int64_t zero = x.encoding->zero_points[0];
   exact::ChannelProblem problem;
-  problem.acc_low =
-      std::min<int64_t>(0, (LowestCode(x.element) - zero) * most);
+  problem.acc_low = std::min<int64_t>(0, (LowestCode(x.element) - zero) * most);
   problem.acc_high =
       std::max<int64_t>(0, (HighestCode(x.element) - zero) * most);
   problem.steps = {exact::Multiply{exact::FromDouble(x.encoding->scales[0])},

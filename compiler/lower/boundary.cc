@@ -29,9 +29,8 @@ NodeId OnlyQuantize(const Graph& graph, ValueId id) {
   const auto users = graph.UsersOf(id);
   if (users.size() != 1 || graph.IsOutput(id)) return NodeId();
   const Node& node = graph.node(users[0]);
-  return OpOf(node) == Op::kQuantizeLinear && node.operands[0] == id
-             ? users[0]
-             : NodeId();
+  return OpOf(node) == Op::kQuantizeLinear && node.operands[0] == id ? users[0]
+                                                                     : NodeId();
 }
 
 void SetRange(const TensorType& type, int64_t* low, int64_t* high) {
@@ -48,9 +47,10 @@ int AddSignatureTensor(Lowering& lowering, const std::string& name,
   return tensor;
 }
 
-std::unique_ptr<format_::SignatureEntryT> MakeEntry(
-    const Lowering& lowering, const std::string& name, int tensor,
-    const Shape& shape) {
+std::unique_ptr<format_::SignatureEntryT> MakeEntry(const Lowering& lowering,
+                                                    const std::string& name,
+                                                    int tensor,
+                                                    const Shape& shape) {
   auto entry = std::make_unique<format_::SignatureEntryT>();
   entry->name = name;
   entry->tensor = tensor;
@@ -85,8 +85,8 @@ bool TakeCodes(Lowering& lowering, size_t number, NodeId quantize) {
   p.lo = low;
   p.hi = high;
   const int clamped = lowering.AddValue(codes, identity);
-  format_::OpT& op = lowering.AddOp(quantize, format_::Opcode::CLAMP, {tensor},
-                                    {clamped});
+  format_::OpT& op =
+      lowering.AddOp(quantize, format_::Opcode::CLAMP, {tensor}, {clamped});
   op.parameters.Set(std::move(p));
   return true;
 }
@@ -95,20 +95,19 @@ bool LowerInput(Lowering& lowering, size_t number) {
   const ValueId id = lowering.graph.inputs[number];
   const Value& value = lowering.graph.value(id);
   if (!IsSignatureType(value.type.element)) {
-    return lowering.sink.Add(DiagnosticCode::unsupported_type, value.name,
-                             "an input of type " +
-                                 std::string(ElementTypeName(
-                                     value.type.element)) +
-                                 " is not supported");
+    return lowering.sink.Add(
+        DiagnosticCode::unsupported_type, value.name,
+        "an input of type " + std::string(ElementTypeName(value.type.element)) +
+            " is not supported");
   }
   const NodeId quantize = OnlyQuantize(lowering.graph, id);
   if (quantize.valid() && lowering.options.quantized_io &&
       TakeCodes(lowering, number, quantize)) {
     return true;
   }
-  const int tensor = AddSignatureTensor(
-      lowering, value.name, FormatType(value.type.element), value.type.shape,
-      format_::Storage::INPUT, number);
+  const int tensor =
+      AddSignatureTensor(lowering, value.name, FormatType(value.type.element),
+                         value.type.shape, format_::Storage::INPUT, number);
   auto entry = MakeEntry(lowering, value.name, tensor, value.type.shape);
   if (value.type.encoding) {
     entry->quantization = std::make_unique<format_::QuantizationT>(
@@ -162,8 +161,7 @@ bool LowerQuantize(Lowering& lowering, NodeId id) {
 
 // Constant codes as doubles; the product of an 8-bit difference and a float32
 // scale is exact.
-void HoldConstantReal(Lowering& lowering, const Node& node,
-                      const Encoding& e) {
+void HoldConstantReal(Lowering& lowering, const Node& node, const Encoding& e) {
   const Value& codes = lowering.graph.value(node.operands[0]);
   const Shape& shape = codes.type.shape;
   int64_t inner = 1;
@@ -173,13 +171,13 @@ void HoldConstantReal(Lowering& lowering, const Node& node,
   std::vector<double> values(codes.constant->size());
   for (int64_t i = 0; i < codes.constant->size(); ++i) {
     const int64_t c = e.axis < 0 ? 0 : i / inner % shape[e.axis];
-    values[i] = static_cast<double>(codes.constant->integer(i) -
-                                    e.zero_point(c)) *
-                e.scale(c);
+    values[i] =
+        static_cast<double>(codes.constant->integer(i) - e.zero_point(c)) *
+        e.scale(c);
   }
-  const int tensor = lowering.AddConstantOf(
-      lowering.graph.value(node.results[0]).name, format_::ElementType::F64,
-      shape, values);
+  const int tensor =
+      lowering.AddConstantOf(lowering.graph.value(node.results[0]).name,
+                             format_::ElementType::F64, shape, values);
   lowering.Hold(node.results[0], tensor, IdentityPerm(shape.size()));
 }
 
@@ -202,8 +200,8 @@ bool LowerDequantize(Lowering& lowering, NodeId id) {
   }
   const Perm perm = lowering.LayoutOf(node.operands[0]);
   const int from = lowering.Want(node.operands[0], perm);
-  const int to = lowering.AddValue(node.results[0],
-                                   IdentityPerm(codes.shape.size()));
+  const int to =
+      lowering.AddValue(node.results[0], IdentityPerm(codes.shape.size()));
   lowering.AddDequantize(id, {from, perm}, FormatQuantization(encoding), to)
       .exactness = format_::Exactness::FLOAT;
   return true;
@@ -255,8 +253,7 @@ class OutputWriter {
     const Perm identity = IdentityPerm(type_.shape.size());
     const bool same = SamePlaces(from.perm, identity, type_.shape);
     format_::OpT& op = lowering_.AddOp(
-        producer_,
-        same ? format_::Opcode::COPY : format_::Opcode::TRANSPOSE,
+        producer_, same ? format_::Opcode::COPY : format_::Opcode::TRANSPOSE,
         {from.tensor}, {to});
     if (same) {
       op.parameters.Set(format_::NoParametersT());
@@ -340,8 +337,8 @@ class OutputWriter {
       Copy({from, identity}, to);
       return true;
     }
-    format_::OpT& op = lowering_.AddOp(producer_, format_::Opcode::F64_CAST,
-                                       {from}, {to});
+    format_::OpT& op =
+        lowering_.AddOp(producer_, format_::Opcode::F64_CAST, {from}, {to});
     op.parameters.Set(format_::NoParametersT());
     op.name = name_;
     op.boundary = true;

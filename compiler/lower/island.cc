@@ -17,9 +17,7 @@ class IslandOp {
   IslandOp(Lowering& lowering, NodeId id)
       : lowering_(lowering), id_(id), node_(lowering.graph.node(id)) {}
 
-  bool Run() {
-    return lowering_.Island(id_) && Compute() && ApplySteps();
-  }
+  bool Run() { return lowering_.Island(id_) && Compute() && ApplySteps(); }
 
  private:
   bool Compute() {
@@ -121,8 +119,7 @@ class IslandOp {
   int Combine(format_::BinaryKind kind, int from, int constant,
               const std::string& name) {
     const Shape& shape = lowering_.type(node_.results[0]).shape;
-    const int to =
-        lowering_.AddTensor(name, format_::ElementType::F64, shape);
+    const int to = lowering_.AddTensor(name, format_::ElementType::F64, shape);
     format_::F64BinaryParametersT p;
     p.kind = kind;
     MakeInto(format_::Opcode::F64_BINARY, {from, constant}, to)
@@ -228,8 +225,7 @@ class IslandOp {
     const Shape& w = lowering_.type(node_.operands[1]).shape;
     if (x.size() > 4) return Unsupported("has three or more dimensions");
     std::string fault;
-    auto window =
-        WindowOf(node_, x, Shape(w.begin() + 2, w.end()), &fault);
+    auto window = WindowOf(node_, x, Shape(w.begin() + 2, w.end()), &fault);
     if (!window) {
       return lowering_.Error(DiagnosticCode::shape_mismatch, id_, fault);
     }
@@ -271,7 +267,8 @@ class IslandOp {
     const bool flat = node_.attribute<int64_t>("opset", 13) < 13;
     int64_t axis = node_.attribute<int64_t>("axis", flat ? 1 : -1);
     if (axis < 0) axis += rank;
-    if (axis < 0 || axis >= rank) return Unsupported("its axis is out of range");
+    if (axis < 0 || axis >= rank)
+      return Unsupported("its axis is out of range");
     // Before opset 13 the dimensions from `axis` on count as one.
     if (flat && axis != rank - 1) {
       const Shape& shape = lowering_.type(node_.operands[0]).shape;
@@ -291,8 +288,8 @@ class IslandOp {
     const int flat = lowering_.Alias(Input(0), name + "/flat", matrix);
     const ValueId result = node_.results[0];
     const Shape& shape = lowering_.type(result).shape;
-    const int made = lowering_.AddTensor(name + "/rows",
-                                         format_::ElementType::F64, matrix);
+    const int made =
+        lowering_.AddTensor(name + "/rows", format_::ElementType::F64, matrix);
     format_::F64SoftmaxParametersT p;
     p.axis = 1;
     MakeInto(format_::Opcode::F64_SOFTMAX, {flat}, made)
@@ -339,9 +336,8 @@ class IslandOp {
       }
     }
     const ValueId result = node_.results[0];
-    const int value =
-        Normalize(Input(0), parameters,
-                  node_.attribute<double>("epsilon", 1e-5), Name());
+    const int value = Normalize(
+        Input(0), parameters, node_.attribute<double>("epsilon", 1e-5), Name());
     lowering_.Hold(result, value,
                    IdentityPerm(lowering_.type(result).shape.size()));
     return true;

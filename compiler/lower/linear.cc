@@ -19,8 +19,8 @@ bool HasOwnBias(const Node& node) {
 }
 
 // Everything from the accumulator of output channel `n` to the real result.
-std::vector<exact::ChainStep> ChannelChain(const Graph& graph,
-                                           const Node& node, int64_t n) {
+std::vector<exact::ChainStep> ChannelChain(const Graph& graph, const Node& node,
+                                           int64_t n) {
   const Encoding& x = *graph.value(node.operands[0]).type.encoding;
   const Encoding& w = *graph.value(node.operands[1]).type.encoding;
   const bool gemm = OpOf(node) == Op::kGemm;
@@ -71,11 +71,11 @@ class LinearOp {
     const Value& bias = graph_.value(node_.operands[2]);
     const int64_t size = bias.constant->size();
     const Shape& result = lowering_.type(node_.results[0]).shape;
-    const bool along =
-        OpOf(node_) == Op::kConv
-            ? size == 1 || size == weights_.outputs()
-            : AsChannelVector(*bias.constant, result, ChannelAxis(node_, result))
-                  .has_value();
+    const bool along = OpOf(node_) == Op::kConv
+                           ? size == 1 || size == weights_.outputs()
+                           : AsChannelVector(*bias.constant, result,
+                                             ChannelAxis(node_, result))
+                                 .has_value();
     if (!along) {
       return "the bias does not run along the output channels";
     }
@@ -93,9 +93,8 @@ class LinearOp {
         const int64_t beyond =
             problem.acc_low < INT32_MIN ? problem.acc_low : problem.acc_high;
         lowering_.Error(DiagnosticCode::accumulator_overflow, id_,
-                        "output channel " + std::to_string(n) +
-                            " can reach " + std::to_string(beyond) +
-                            ", beyond 32 bits");
+                        "output channel " + std::to_string(n) + " can reach " +
+                            std::to_string(beyond) + ", beyond 32 bits");
         return nullptr;
       }
       if (result.encoding) {
@@ -127,8 +126,7 @@ class LinearOp {
     auto q = std::make_unique<format_::QuantizationT>();
     const int64_t axis = ChannelAxis(node_, lowering_.type(result).shape);
     for (int64_t n = 0; n < weights_.outputs(); ++n) {
-      const auto affine =
-          exact::AffineOutputOf(ChannelChain(graph_, node_, n));
+      const auto affine = exact::AffineOutputOf(ChannelChain(graph_, node_, n));
       if (!affine) return -1;
       q->scales.push_back(affine->scale);
       q->zero_points.push_back(0);
@@ -179,21 +177,21 @@ class LinearOp {
           LowestCode(x.element) == 0, correction.data() + g * columns);
     }
     const std::string& name = graph_.value(node_.operands[1]).name;
-    inputs->push_back(lowering_.AddConstantOf(
-        name, format_::ElementType::S8, {static_cast<int64_t>(packed.size())},
-        packed));
-    inputs->push_back(lowering_.AddConstantOf(
-        name + "/correction", format_::ElementType::S32, {weights_.outputs()},
-        correction));
+    inputs->push_back(
+        lowering_.AddConstantOf(name, format_::ElementType::S8,
+                                {static_cast<int64_t>(packed.size())}, packed));
+    inputs->push_back(
+        lowering_.AddConstantOf(name + "/correction", format_::ElementType::S32,
+                                {weights_.outputs()}, correction));
     std::vector<int32_t> zeros;
     for (int64_t n = 0; n < weights_.outputs(); ++n) {
-      zeros.push_back(fold::format::SignedCode(weights_.zero(n),
-                                               weights_.is_unsigned()));
+      zeros.push_back(
+          fold::format::SignedCode(weights_.zero(n), weights_.is_unsigned()));
     }
     if (std::any_of(zeros.begin(), zeros.end(), [](int32_t z) { return z; })) {
-      inputs->push_back(lowering_.AddConstantOf(
-          name + "/zero", format_::ElementType::S32, {weights_.outputs()},
-          zeros));
+      inputs->push_back(lowering_.AddConstantOf(name + "/zero",
+                                                format_::ElementType::S32,
+                                                {weights_.outputs()}, zeros));
     }
   }
 
@@ -253,28 +251,26 @@ class LinearOp {
     for (const WindowAxis& axis : *window) rows *= axis.output;
     format_::OpParametersUnion params;
     params.Set(std::move(p));
-    return Finish(depthwise ? format_::Opcode::DEPTHWISE_CONV
-                            : format_::Opcode::CONV,
-                  std::move(inputs), result, depthwise ? 0 : weights_.depth(),
-                  rows, std::move(params));
+    return Finish(
+        depthwise ? format_::Opcode::DEPTHWISE_CONV : format_::Opcode::CONV,
+        std::move(inputs), result, depthwise ? 0 : weights_.depth(), rows,
+        std::move(params));
   }
 
   bool AddFullyConnected(std::unique_ptr<format_::RequantT> requant) {
     const TensorType& x = lowering_.type(node_.operands[0]);
-    const bool transposed = OpOf(node_) == Op::kGemm &&
-                            node_.attribute<int64_t>("transA", 0) != 0;
+    const bool transposed =
+        OpOf(node_) == Op::kGemm && node_.attribute<int64_t>("transA", 0) != 0;
     format_::FullyConnectedParametersT p;
     p.input_zero = static_cast<int>(x.encoding->zero_points[0]);
     p.requant = std::move(requant);
-    const Perm wanted =
-        transposed ? Perm{1, 0} : IdentityPerm(x.shape.size());
+    const Perm wanted = transposed ? Perm{1, 0} : IdentityPerm(x.shape.size());
     std::vector<int> inputs = {lowering_.Want(node_.operands[0], wanted)};
     AddMatrixConstants(1, &inputs);
     const size_t rank = lowering_.type(node_.results[0]).shape.size();
     const int result = AddResult(IdentityPerm(rank));
-    const int64_t rows =
-        ElementCount(lowering_.type(node_.results[0]).shape) /
-        weights_.outputs();
+    const int64_t rows = ElementCount(lowering_.type(node_.results[0]).shape) /
+                         weights_.outputs();
     format_::OpParametersUnion params;
     params.Set(std::move(p));
     return Finish(format_::Opcode::FULLY_CONNECTED, std::move(inputs), result,

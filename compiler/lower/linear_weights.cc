@@ -21,9 +21,9 @@ LinearWeights::LinearWeights(const Graph& graph, const Node& node) {
   encoding_ = &*w.type.encoding;
   const Shape& shape = weights_->shape;
   const bool conv = OpOf(node) == Op::kConv;
-  columns_ = OpOf(node) == Op::kMatMul ||
-             (OpOf(node) == Op::kGemm &&
-              node.attribute<int64_t>("transB", 0) == 0);
+  columns_ =
+      OpOf(node) == Op::kMatMul ||
+      (OpOf(node) == Op::kGemm && node.attribute<int64_t>("transB", 0) == 0);
   if (!conv && shape.size() != 2) {
     fault_ = "its constant matrix has " + std::to_string(shape.size()) +
              " dimensions";

@@ -10,8 +10,8 @@
 namespace fold {
 
 // Output n of a Conv, Gemm or MatMul is a sum over k of
-// (x - zero of x) * (code(n, k) - zero(n)). For a convolution k runs over kernel
-// row, kernel column, input channel of the group, in this order.
+// (x - zero of x) * (code(n, k) - zero(n)). For a convolution k runs over
+// kernel row, kernel column, input channel of the group, in this order.
 class LinearWeights {
  public:
   LinearWeights(const Graph& graph, const Node& node);

@@ -30,8 +30,7 @@ bool LowerIntegerOp(Lowering& lowering, NodeId id) {
 
 bool IsMovement(const Graph& graph, const Node& node) {
   const Op op = OpOf(node);
-  const bool integer =
-      IsInteger(graph.value(node.operands[0]).type.element);
+  const bool integer = IsInteger(graph.value(node.operands[0]).type.element);
   return MovesElements(op) || op == Op::kConcat || op == Op::kPad ||
          ((op == Op::kClip || op == Op::kIdentity) && integer);
 }
@@ -49,8 +48,7 @@ bool OperandsAreReal(const Lowering& lowering, const Node& node) {
 
 void WarnUnannotated(Lowering& lowering, NodeId id) {
   const Node& node = lowering.graph.node(id);
-  if (!IsLinear(OpOf(node)) ||
-      !lowering.graph.IsConstant(node.operands[1])) {
+  if (!IsLinear(OpOf(node)) || !lowering.graph.IsConstant(node.operands[1])) {
     return;
   }
   lowering.sink.Add(DiagnosticCode::unannotated_weights,
@@ -66,9 +64,9 @@ bool HasElements(Lowering& lowering, NodeId id) {
   values.insert(values.end(), node.results.begin(), node.results.end());
   for (ValueId v : values) {
     if (v.valid() && ElementCount(lowering.type(v).shape) < 1) {
-      return lowering.Error(DiagnosticCode::shape_mismatch, id,
-                            "value '" + lowering.graph.value(v).name +
-                                "' has no elements");
+      return lowering.Error(
+          DiagnosticCode::shape_mismatch, id,
+          "value '" + lowering.graph.value(v).name + "' has no elements");
     }
   }
   return true;
@@ -128,9 +126,8 @@ bool Lower(const Graph& graph, const TargetDescriptor& target,
   std::set<ValueId> lost;
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    const bool cut =
-        std::any_of(node.operands.begin(), node.operands.end(),
-                    [&](ValueId v) { return lost.count(v) > 0; });
+    const bool cut = std::any_of(node.operands.begin(), node.operands.end(),
+                                 [&](ValueId v) { return lost.count(v) > 0; });
     if (cut || !LowerNode(lowering, id)) {
       lost.insert(node.results.begin(), node.results.end());
     }

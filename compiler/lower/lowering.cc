@@ -104,8 +104,7 @@ int Lowering::AddTensor(const std::string& name, format_::ElementType type,
   tensor->type = type;
   tensor->shape = shape;
   tensor->storage = format_::Storage::ARENA;
-  tensor->bytes =
-      static_cast<uint64_t>(ElementCount(shape) * FormatSize(type));
+  tensor->bytes = static_cast<uint64_t>(ElementCount(shape) * FormatSize(type));
   program.artifact.tensors.push_back(std::move(tensor));
   program.alias_of.push_back(-1);
   return static_cast<int>(program.artifact.tensors.size()) - 1;
@@ -199,9 +198,8 @@ int Lowering::Want(ValueId id, const Perm& perm) {
     return alias;
   }
   const Held from = at->second.front();
-  const int moved =
-      AddTensor(name, program.artifact.tensors[from.tensor]->type,
-                Permuted(logical, perm));
+  const int moved = AddTensor(name, program.artifact.tensors[from.tensor]->type,
+                              Permuted(logical, perm));
   if (program.artifact.tensors[from.tensor]->quantization) {
     auto q = std::make_unique<format_::QuantizationT>(
         *program.artifact.tensors[from.tensor]->quantization);
@@ -209,8 +207,8 @@ int Lowering::Want(ValueId id, const Perm& perm) {
     program.artifact.tensors[moved]->quantization = std::move(q);
   }
   const NodeId producer = graph.value(id).producer;
-  format_::OpT& op = AddOp(producer, format_::Opcode::TRANSPOSE,
-                           {from.tensor}, {moved});
+  format_::OpT& op =
+      AddOp(producer, format_::Opcode::TRANSPOSE, {from.tensor}, {moved});
   format_::TransposeParametersT parameters;
   parameters.permutation = Between(from.perm, perm);
   op.parameters.Set(std::move(parameters));
@@ -239,8 +237,8 @@ int Lowering::MakeReal(ValueId id) {
       made = input;
     } else {
       made = AddTensor(name + "/real", format_::ElementType::F64, logical);
-      format_::OpT& op = AddOp(NodeId(), format_::Opcode::F64_CAST, {input},
-                               {made});
+      format_::OpT& op =
+          AddOp(NodeId(), format_::Opcode::F64_CAST, {input}, {made});
       op.parameters.Set(format_::NoParametersT());
       op.name = name;
       op.boundary = true;

@@ -123,14 +123,14 @@ int64_t FormatSize(format_::ElementType type);
 std::string KernelName(format_::Opcode opcode);
 
 // One function a group of operators; each returns false after an error.
-bool LowerLinear(Lowering& lowering, NodeId node);         // linear.cc
-bool LowerArithmetic(Lowering& lowering, NodeId node);     // arithmetic.cc
-bool LowerAverage(Lowering& lowering, NodeId node);        // average.cc
-bool LowerMovement(Lowering& lowering, NodeId node);       // movement.cc
-bool LowerIsland(Lowering& lowering, NodeId node);         // island.cc
-bool LowerInputs(Lowering& lowering);                      // boundary.cc
-bool LowerConversion(Lowering& lowering, NodeId node);     // boundary.cc
-bool LowerOutputs(Lowering& lowering);                     // boundary.cc
+bool LowerLinear(Lowering& lowering, NodeId node);      // linear.cc
+bool LowerArithmetic(Lowering& lowering, NodeId node);  // arithmetic.cc
+bool LowerAverage(Lowering& lowering, NodeId node);     // average.cc
+bool LowerMovement(Lowering& lowering, NodeId node);    // movement.cc
+bool LowerIsland(Lowering& lowering, NodeId node);      // island.cc
+bool LowerInputs(Lowering& lowering);                   // boundary.cc
+bool LowerConversion(Lowering& lowering, NodeId node);  // boundary.cc
+bool LowerOutputs(Lowering& lowering);                  // boundary.cc
 
 }  // namespace fold
 

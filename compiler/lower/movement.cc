@@ -1,11 +1,12 @@
 // Operators that move or select integers: Reshape and its relatives, Transpose,
 // Concat, Pad, MaxPool, a Clip on codes, and relabelling of encodings.
+#include "compiler/ops/movement.h"
+
 #include <algorithm>
 
 #include "compiler/exact/table_entry.h"
 #include "compiler/lower/pool_counts.h"
 #include "compiler/lower/requantization.h"
-#include "compiler/ops/movement.h"
 #include "compiler/ops/ops.h"
 
 namespace fold {
@@ -39,8 +40,8 @@ bool LowerMaxPool(Lowering& lowering, NodeId id) {
 bool LowerReshape(Lowering& lowering, NodeId id) {
   const Node& node = lowering.graph.node(id);
   const ValueId from = node.operands[0], to = node.results[0];
-  const int tensor = lowering.Want(
-      from, IdentityPerm(lowering.type(from).shape.size()));
+  const int tensor =
+      lowering.Want(from, IdentityPerm(lowering.type(from).shape.size()));
   const Shape& shape = lowering.type(to).shape;
   const int alias =
       lowering.Alias(tensor, lowering.graph.value(to).name, shape);
@@ -65,8 +66,7 @@ bool LowerIdentity(Lowering& lowering, NodeId id) {
 bool LowerTranspose(Lowering& lowering, NodeId id) {
   const Node& node = lowering.graph.node(id);
   const ValueId from = node.operands[0], to = node.results[0];
-  const auto perm =
-      *PermutationOf(node, lowering.type(from).shape.size());
+  const auto perm = *PermutationOf(node, lowering.type(from).shape.size());
   const Perm held = lowering.LayoutOf(from);
   const int tensor = lowering.Want(from, held);
   Perm moved;
@@ -101,8 +101,7 @@ int Recode(Lowering& lowering, NodeId id, int tensor, const TensorType& from,
   const Shape shape = lowering.shape(tensor);
   const int recoded =
       lowering.AddTensor(name + "/recoded", FormatType(to.element), shape);
-  lowering
-      .AddOp(id, format_::Opcode::TABLE_1, {tensor, constant}, {recoded})
+  lowering.AddOp(id, format_::Opcode::TABLE_1, {tensor, constant}, {recoded})
       .parameters.Set(format_::TableParametersT());
   return recoded;
 }
@@ -111,8 +110,8 @@ bool LowerConcat(Lowering& lowering, NodeId id) {
   const Node& node = lowering.graph.node(id);
   const TensorType& y = lowering.type(node.results[0]);
   const bool real = IsFloat(y.element);
-  const Perm perm = real ? IdentityPerm(y.shape.size())
-                         : lowering.LayoutOf(node.operands[0]);
+  const Perm perm =
+      real ? IdentityPerm(y.shape.size()) : lowering.LayoutOf(node.operands[0]);
   std::vector<int> parts;
   for (ValueId operand : node.operands) {
     int part = lowering.Want(operand, perm);
@@ -150,8 +149,7 @@ bool LowerPad(Lowering& lowering, NodeId id) {
   const NodeView view(lowering.graph, node);
   const auto pads = PadsOf(view.view());
   const ValueId value = node.operands.size() > 2 ? node.operands[2] : ValueId();
-  if (!pads ||
-      node.attribute<std::string>("mode", "constant") != "constant" ||
+  if (!pads || node.attribute<std::string>("mode", "constant") != "constant" ||
       !IsInteger(x.element) ||
       (value.valid() && !lowering.graph.IsConstant(value))) {
     return lowering.Error(DiagnosticCode::unsupported_attribute, id,
@@ -161,8 +159,8 @@ bool LowerPad(Lowering& lowering, NodeId id) {
   const Perm perm = lowering.LayoutOf(node.operands[0]);
   format_::PadParametersT p;
   for (int d : perm) p.before.push_back((*pads)[d]);
-  p.value = value.valid() ? lowering.graph.value(value).constant->integer(0)
-                          : 0;
+  p.value =
+      value.valid() ? lowering.graph.value(value).constant->integer(0) : 0;
   const int from = lowering.Want(node.operands[0], perm);
   const int to = lowering.AddValue(node.results[0], perm);
   lowering.AddOp(id, format_::Opcode::PAD, {from}, {to})

@@ -42,8 +42,8 @@ void OrderOps(Program* program) {
   Dataflow flow;
   for (size_t t = 0; t < artifact.tensors.size(); ++t) {
     const auto& tensor = *artifact.tensors[t];
-    const bool own = program->alias_of[t] < 0 &&
-                     tensor.storage == format_::Storage::ARENA;
+    const bool own =
+        program->alias_of[t] < 0 && tensor.storage == format_::Storage::ARENA;
     flow.tensors.push_back({own ? static_cast<int64_t>(tensor.bytes) : 0});
   }
   for (const auto& op : artifact.ops) {

@@ -42,8 +42,7 @@ void FillAxes(const WindowAxis& h, const WindowAxis& w,
 std::optional<std::vector<WindowAxis>> AxesOf(const Node& node,
                                               const Shape& input) {
   std::string fault;
-  const Shape kernel =
-      node.attribute<std::vector<int64_t>>("kernel_shape", {});
+  const Shape kernel = node.attribute<std::vector<int64_t>>("kernel_shape", {});
   auto axes = WindowOf(node, input, kernel, &fault);
   if (!axes || axes->empty() || axes->size() > 2) return std::nullopt;
   if (axes->size() == 1) axes->insert(axes->begin(), WindowAxis());
@@ -52,8 +51,7 @@ std::optional<std::vector<WindowAxis>> AxesOf(const Node& node,
 
 }  // namespace
 
-std::optional<PoolCounts> PoolCounts::Of(const Node& node,
-                                         const Shape& input) {
+std::optional<PoolCounts> PoolCounts::Of(const Node& node, const Shape& input) {
   const auto axes = AxesOf(node, input);
   if (!axes) return std::nullopt;
   const bool include = node.attribute<int64_t>("count_include_pad", 0) != 0;

@@ -41,7 +41,8 @@ format_::RequantForm FormatForm(exact::RequantForm form) {
 // up with a number that no accumulator reaches.
 void FillThresholds(const exact::RequantPlan& plan, format_::RequantT& out) {
   size_t most = 1;
-  for (const auto& c : plan.channels) most = std::max(most, c.thresholds.size());
+  for (const auto& c : plan.channels)
+    most = std::max(most, c.thresholds.size());
   out.threshold_count = static_cast<uint32_t>(most);
   for (const auto& c : plan.channels) {
     out.thresholds.insert(out.thresholds.end(), c.thresholds.begin(),
@@ -109,10 +110,10 @@ void AppendSteps(const Graph& graph, const Node& node, int64_t channel,
         chain->push_back(exact::Add{number(step.operands[0])});
         break;
       case Step::Kind::kBatchNorm:
-        chain->push_back(exact::BatchNorm{
-            number(step.operands[0]), number(step.operands[1]),
-            number(step.operands[2]), number(step.operands[3]),
-            exact::FromDouble(step.epsilon)});
+        chain->push_back(
+            exact::BatchNorm{number(step.operands[0]), number(step.operands[1]),
+                             number(step.operands[2]), number(step.operands[3]),
+                             exact::FromDouble(step.epsilon)});
         break;
       case Step::Kind::kClip: {
         exact::Clip clip;
@@ -156,9 +157,9 @@ std::unique_ptr<format_::RequantT> ProveRequant(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
           .count();
   if (!result.plan) {
-    lowering.Error(DiagnosticCode::not_on_target, node,
-                   "no requantization of the target is exact here: " +
-                       result.refusal);
+    lowering.Error(
+        DiagnosticCode::not_on_target, node,
+        "no requantization of the target is exact here: " + result.refusal);
     return nullptr;
   }
   auto out = ToFormat(*result.plan);

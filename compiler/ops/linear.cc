@@ -10,8 +10,8 @@ std::optional<Shape> InferConv(const OperandView& view, std::string* fault) {
   const Shape& x = view.types[0].shape;
   const Shape& w = view.types[1].shape;
   const int64_t group = view.node.attribute<int64_t>("group", 1);
-  if (x.size() < 3 || w.size() != x.size() || group < 1 ||
-      w[0] < 1 || x[1] != w[1] * group || w[0] % group != 0) {
+  if (x.size() < 3 || w.size() != x.size() || group < 1 || w[0] < 1 ||
+      x[1] != w[1] * group || w[0] % group != 0) {
     *fault = "the weights do not fit the input's channels and groups";
     return std::nullopt;
   }

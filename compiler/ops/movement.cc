@@ -1,10 +1,11 @@
 // Operators that move elements and compute nothing: Reshape and its relatives,
 // Transpose, Concat, Pad, Identity, Cast.
+#include "compiler/ops/movement.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "compiler/ops/movement.h"
 #include "compiler/ops/specs.h"
 
 namespace fold {
@@ -89,8 +90,8 @@ std::optional<Shape> SqueezeShape(const OperandView& view) {
 
 std::optional<Shape> UnsqueezeShape(const OperandView& view) {
   const Shape& x = view.types[0].shape;
-  const Tensor* given = view.constants.size() > 1 ? view.constants[1].get()
-                                                  : nullptr;
+  const Tensor* given =
+      view.constants.size() > 1 ? view.constants[1].get() : nullptr;
   const size_t added =
       given ? given->size() : view.node.attribute<Ints>("axes", {}).size();
   const auto rank = static_cast<int64_t>(x.size() + added);
@@ -216,11 +217,13 @@ TensorPtr EvaluateIdentity(const OperandView& view) {
 ElementType CastTarget(const OperandView& view) {
   // TensorProto's numbers of the types.
   static const std::map<int64_t, ElementType> kTypes = {
-      {1, ElementType::f32},  {2, ElementType::u8},    {3, ElementType::i8},
-      {4, ElementType::u16},  {5, ElementType::i16},   {6, ElementType::i32},
-      {7, ElementType::i64},  {9, ElementType::boolean},
-      {10, ElementType::f16}, {11, ElementType::f64},  {12, ElementType::u32},
-      {13, ElementType::u64}, {16, ElementType::bf16}, {21, ElementType::u4},
+      {1, ElementType::f32},   {2, ElementType::u8},
+      {3, ElementType::i8},    {4, ElementType::u16},
+      {5, ElementType::i16},   {6, ElementType::i32},
+      {7, ElementType::i64},   {9, ElementType::boolean},
+      {10, ElementType::f16},  {11, ElementType::f64},
+      {12, ElementType::u32},  {13, ElementType::u64},
+      {16, ElementType::bf16}, {21, ElementType::u4},
       {22, ElementType::i4}};
   const auto at = kTypes.find(view.node.attribute<int64_t>("to", 0));
   return at == kTypes.end() ? ElementType::undefined : at->second;
@@ -346,12 +349,12 @@ std::optional<std::vector<int64_t>> PadsOf(const OperandView& view) {
 
 const OpSpec kReshapeSpec = {"allowzero,axes,axis", EncodingRule::kPreserving,
                              InferReshape, EvaluateReshape, true};
-const OpSpec kTransposeSpec = {"perm", EncodingRule::kPermuting,
-                               InferTranspose, EvaluateTranspose, false};
+const OpSpec kTransposeSpec = {"perm", EncodingRule::kPermuting, InferTranspose,
+                               EvaluateTranspose, false};
 const OpSpec kConcatSpec = {"axis", EncodingRule::kFixing, InferConcat,
                             EvaluateConcat, false};
-const OpSpec kPadSpec = {"mode,pads,value", EncodingRule::kPreserving,
-                         InferPad, nullptr, false};
+const OpSpec kPadSpec = {"mode,pads,value", EncodingRule::kPreserving, InferPad,
+                         nullptr, false};
 const OpSpec kIdentitySpec = {"", EncodingRule::kPreserving, InferFirst,
                               EvaluateIdentity, true};
 const OpSpec kCastSpec = {"to,saturate,round_mode", EncodingRule::kNone,

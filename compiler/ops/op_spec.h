@@ -23,8 +23,8 @@ enum class EncodingRule : uint8_t {
 // A node with the constants of its operands, for evaluation and inference.
 struct OperandView {
   const Node& node;
-  std::span<const TensorType> types;      // undefined element: absent
-  std::span<const TensorPtr> constants;   // null: absent or not constant
+  std::span<const TensorType> types;     // undefined element: absent
+  std::span<const TensorPtr> constants;  // null: absent or not constant
 };
 
 struct OpSpec {

@@ -1,7 +1,8 @@
 // MaxPool, AveragePool, GlobalAveragePool, ReduceMean.
+#include "compiler/ops/pool.h"
+
 #include <algorithm>
 
-#include "compiler/ops/pool.h"
 #include "compiler/ops/specs.h"
 #include "compiler/ops/window.h"
 
@@ -38,8 +39,8 @@ std::optional<Shape> InferReduce(const OperandView& view, std::string* fault) {
   const bool keep = view.node.attribute<int64_t>("keepdims", 1) != 0;
   Shape shape;
   for (size_t d = 0; d < view.types[0].shape.size(); ++d) {
-    const bool reduced = std::binary_search(axes->begin(), axes->end(),
-                                            static_cast<int64_t>(d));
+    const bool reduced =
+        std::binary_search(axes->begin(), axes->end(), static_cast<int64_t>(d));
     if (!reduced) shape.push_back(view.types[0].shape[d]);
     if (reduced && keep) shape.push_back(1);
   }
@@ -51,8 +52,7 @@ std::optional<Shape> InferReduce(const OperandView& view, std::string* fault) {
 std::optional<std::vector<int64_t>> ReducedAxes(const OperandView& view) {
   const auto rank = static_cast<int64_t>(view.types[0].shape.size());
   auto axes = view.node.attribute<std::vector<int64_t>>("axes", {});
-  if (view.types.size() > 1 &&
-      view.types[1].element == ElementType::i64) {
+  if (view.types.size() > 1 && view.types[1].element == ElementType::i64) {
     if (!view.constants[1]) return std::nullopt;
     for (int64_t i = 0; i < view.constants[1]->size(); ++i) {
       axes.push_back(view.constants[1]->integer(i));
@@ -75,10 +75,9 @@ const OpSpec kPoolSpec = {
     "auto_pad,ceil_mode,count_include_pad,dilations,kernel_shape,pads,"
     "storage_order,strides",
     EncodingRule::kFixing, InferPool, nullptr, false};
-const OpSpec kGlobalPoolSpec = {"", EncodingRule::kFixing, InferGlobal,
-                                nullptr, false};
+const OpSpec kGlobalPoolSpec = {"", EncodingRule::kFixing, InferGlobal, nullptr,
+                                false};
 const OpSpec kReduceSpec = {"axes,keepdims,noop_with_empty_axes",
-                            EncodingRule::kFixing, InferReduce, nullptr,
-                            false};
+                            EncodingRule::kFixing, InferReduce, nullptr, false};
 
 }  // namespace fold

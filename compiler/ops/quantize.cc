@@ -48,7 +48,8 @@ ElementType CodesType(const Node& node, const TensorPtr& zero) {
 TensorPtr EvaluateQuantize(const OperandView& view) {
   const Tensor& x = *view.constants[0];
   const Tensor& scale = *view.constants[1];
-  const TensorPtr zero = view.constants.size() > 2 ? view.constants[2] : nullptr;
+  const TensorPtr zero =
+      view.constants.size() > 2 ? view.constants[2] : nullptr;
   if (!IsFloat(x.type) || view.node.attribute<int64_t>("block_size", 0) != 0) {
     return nullptr;
   }
@@ -73,13 +74,12 @@ TensorPtr EvaluateQuantize(const OperandView& view) {
 
 }  // namespace
 
-const OpSpec kQuantizeSpec = {
-    "axis,block_size,output_dtype,precision,saturate", EncodingRule::kFixing,
-    SameShape, EvaluateQuantize, false};
+const OpSpec kQuantizeSpec = {"axis,block_size,output_dtype,precision,saturate",
+                              EncodingRule::kFixing, SameShape,
+                              EvaluateQuantize, false};
 // Never evaluated: the integers and their scale would be lost.
 const OpSpec kDequantizeSpec = {"axis,block_size,output_dtype",
-                                EncodingRule::kNone, SameShape, nullptr,
-                                false};
+                                EncodingRule::kNone, SameShape, nullptr, false};
 const OpSpec kRequantizeSpec = {"", EncodingRule::kFixing, SameShape, nullptr,
                                 true};
 const OpSpec kQLinearSpec = {

@@ -131,7 +131,10 @@ class Absorption {
 
   bool AddBatchNorm() {
     ReserveOperands();
-    Step step = {Step::Kind::kBatchNorm, {}, 0, 0,
+    Step step = {Step::Kind::kBatchNorm,
+                 {},
+                 0,
+                 0,
                  tail_.attribute<double>("epsilon", 1e-5)};
     for (size_t i = 1; i < 5; ++i) {
       const auto operand = AddChannelConstant(tail_.operands[i]);

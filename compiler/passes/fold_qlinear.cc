@@ -36,8 +36,8 @@ Op IntegerOp(Op op) {
 
 // The data operands, each in a value whose type says what the operator states,
 // then the bias; the parameters are said to be absorbed.
-std::vector<ValueId> DataOperands(Rewriter& rewriter, NodeId id,
-                                  ValueId result, Proposal& proposal) {
+std::vector<ValueId> DataOperands(Rewriter& rewriter, NodeId id, ValueId result,
+                                  Proposal& proposal) {
   const Node node = rewriter.graph().node(id);
   const auto operands = QLinearOperands(node);
   Diagnostics ignored;  // annotate has reported the faults
@@ -59,8 +59,8 @@ std::vector<ValueId> DataOperands(Rewriter& rewriter, NodeId id,
     if (operand.weight) w = stated[i];
     SayAbsorbed(proposal.sheet, rewriter.graph(),
                 OperandAt(node, operand.scale), value);
-    SayAbsorbed(proposal.sheet, rewriter.graph(),
-                OperandAt(node, operand.zero), value);
+    SayAbsorbed(proposal.sheet, rewriter.graph(), OperandAt(node, operand.zero),
+                value);
   }
   const ValueId bias = OperandAt(node, QLinearBias(node));
   if (bias.valid() && x && w) {

@@ -63,8 +63,8 @@ bool Fuse(Rewriter& rewriter, NodeId id, const Ints& added) {
   proposal.sheet.rule = "fuse_pad";
   proposal.sheet.results = {{old, result}};
   const int axis = graph.value(padded).type.encoding->axis;
-  proposal.sheet.encodings = {{padded, pad.operands[0],
-                               EncodingMove::Destination::kType, axis, axis}};
+  proposal.sheet.encodings = {
+      {padded, pad.operands[0], EncodingMove::Destination::kType, axis, axis}};
   for (size_t i = 1; i < pad.operands.size(); ++i) {
     if (!pad.operands[i].valid()) continue;
     proposal.sheet.constants.push_back(

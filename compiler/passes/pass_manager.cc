@@ -103,9 +103,9 @@ bool RunPasses(Graph* graph, const std::vector<std::string>& names,
     if (context.verify == VerifyMode::kEach && !Verify(*graph, name, sink)) {
       return false;
     }
-    record.seconds = std::chrono::duration<double>(
-                         std::chrono::steady_clock::now() - start)
-                         .count();
+    record.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count();
     record.nodes_after = static_cast<int>(graph->node_count());
     record.fake_quant_after = CountConversions(*graph);
     record.constant_bytes_after = ConstantBytes(*graph);

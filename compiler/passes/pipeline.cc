@@ -14,9 +14,8 @@ bool annotate(Rewriter& rewriter, Diagnostics* sink) {
 
 namespace {
 constexpr Pass kPasses[] = {
-#define PASS(name, requires_stage, ensures_stage, summary)          \
-  {#name, Stage::requires_stage, Stage::ensures_stage, summary,     \
-   passes::name},
+#define PASS(name, requires_stage, ensures_stage, summary) \
+  {#name, Stage::requires_stage, Stage::ensures_stage, summary, passes::name},
 #include "compiler/passes/passes.def"
 #undef PASS
 };
@@ -32,11 +31,20 @@ const Pass* FindPass(std::string_view name) {
 }
 
 std::vector<std::string> StandardPipeline() {
-  return {"annotate",        "fold_constants",  "remove_identities",
-          "fold_code_clip",  "fold_batch_norm", "remove_dead",
-          "move_before_quantize", "fold_qlinear",    "fold_qdq",
-          "fuse_activation", "fuse_requantize", "remove_requantize",
-          "remove_dead",     "fuse_pad"};
+  return {"annotate",
+          "fold_constants",
+          "remove_identities",
+          "fold_code_clip",
+          "fold_batch_norm",
+          "remove_dead",
+          "move_before_quantize",
+          "fold_qlinear",
+          "fold_qdq",
+          "fuse_activation",
+          "fuse_requantize",
+          "remove_requantize",
+          "remove_dead",
+          "fuse_pad"};
 }
 
 }  // namespace fold

@@ -21,8 +21,7 @@ ValueId WithEncoding(Rewriter& rewriter, Proposal& proposal, ValueId codes,
         {codes, recast, ConstantMove::Kind::kCloned, ""});
     proposal.sheet.encodings.push_back(
         {codes, recast, EncodingMove::Destination::kType,
-         value.type.encoding ? value.type.encoding->axis : -1,
-         encoding.axis});
+         value.type.encoding ? value.type.encoding->axis : -1, encoding.axis});
     return recast;
   }
   Node identity;

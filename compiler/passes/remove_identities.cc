@@ -1,5 +1,5 @@
-// Nodes that give what they get: Identity, Cast to the type that it has already,
-// Concat of one value.
+// Nodes that give what they get: Identity, Cast to the type that it has
+// already, Concat of one value.
 #include "compiler/passes/pass.h"
 #include "compiler/passes/pattern.h"
 

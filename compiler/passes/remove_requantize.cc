@@ -12,7 +12,8 @@ bool ChangesNothing(const TensorType& from, const TensorType& to) {
     return false;
   }
   const Encoding &a = *from.encoding, &b = *to.encoding;
-  const int64_t low = LowestCode(from.element), high = HighestCode(from.element);
+  const int64_t low = LowestCode(from.element),
+                high = HighestCode(from.element);
   return a.scales == b.scales && a.zero_points == b.zero_points &&
          a.axis == b.axis && a.block == b.block &&
          a.code_low.value_or(low) >= b.code_low.value_or(low) &&

@@ -49,8 +49,8 @@ bool SameCodes(const Graph& graph, const Node& node) {
 
 // The pad value of a Pad of codes: a constant with the zero point.
 ValueId ZeroCode(Rewriter& rewriter, const TensorType& type) {
-  const TensorPtr zero = MakeIntegerTensor(type.element, {},
-                                           {type.encoding->zero_points[0]});
+  const TensorPtr zero =
+      MakeIntegerTensor(type.element, {}, {type.encoding->zero_points[0]});
   return rewriter.Declare("zero_code", {type.element, {}, std::nullopt}, zero);
 }
 
@@ -84,8 +84,8 @@ bool SinkDequantize(Rewriter& rewriter, NodeId id, const std::string& rule) {
   }
   TensorType type = graph.value(operands[0]).type;
   type.shape = graph.value(node.results[0]).type.shape;
-  const auto [low, high] = std::pair(type.encoding->code_low,
-                                     type.encoding->code_high);
+  const auto [low, high] =
+      std::pair(type.encoding->code_low, type.encoding->code_high);
   type.encoding = encoding;
   if (DataOperands(node) == 1) {
     type.encoding->code_low = low;
@@ -120,9 +120,9 @@ bool SinkDequantize(Rewriter& rewriter, NodeId id, const std::string& rule) {
       SayTransformed(rewrite.sheet(), operands[i], codes);
       const auto& from = graph.value(operands[i]).type.encoding;
       if (from) {
-        rewrite.sheet().encodings.push_back(
-            {operands[i], codes, EncodingMove::Destination::kType, from->axis,
-             encoding.axis});
+        rewrite.sheet().encodings.push_back({operands[i], codes,
+                                             EncodingMove::Destination::kType,
+                                             from->axis, encoding.axis});
       }
     }
   } else {
