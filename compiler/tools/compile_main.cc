@@ -16,6 +16,7 @@
 #include "compiler/api/job_events.h"
 #include "compiler/api/report_file.h"
 #include "compiler/api/target_file.h"
+#include "compiler/check/verify_main.h"
 #include "compiler/compiler.h"
 #include "compiler/tools/compiler_id.h"
 
@@ -35,10 +36,15 @@ void PrintHelp() {
   CompileFlags flags;
   std::printf(
       "usage: foldc MODEL.onnx --target NAME -o FILE [flags]\n"
+      "       foldc verify ARTIFACT MODEL.onnx [--shape NAME=1,3,8,8]... "
+      "[--quiet]\n"
       "\n"
-      "Compiles a quantized ONNX model for a target into an artifact.\n\n%s\n"
+      "Compiles a quantized ONNX model for a target into an artifact; verify\n"
+      "holds an artifact against its model, sharing no code with the\n"
+      "compiler.\n\n%s\n"
       "exit codes: 0 done, 2 usage, 3 the model, table or descriptor is at\n"
-      "fault, 4 a requirement or budget is not met, 5 internal error.\n",
+      "fault, 4 a requirement or budget is not met, 5 internal error, 8 verify\n"
+      "found a difference.\n",
       FlagHelp(CompileFlagTable(&flags)).c_str());
 }
 
@@ -163,6 +169,7 @@ int FoldcMain(int argc, char** argv) {
   if (line[0] == "--fork-server" && line.size() == 2) {
     return ForkServer(line[1].c_str());
   }
+  if (line[0] == "verify") return check::VerifyMain(argc - 1, argv + 1);
   CompileFlags flags;
   const std::string fault = ParseCompileLine(line, &flags);
   if (!fault.empty()) return Fail(kUsage, fault + " (see foldc --help)");
