@@ -38,7 +38,6 @@ constexpr char kServiceName[] = "foldd.v1.Compiler";
 constexpr int64_t kLookupThreads = 4;
 constexpr int64_t kLookupQueue = 4096;
 constexpr milliseconds kHealthInterval{500};
-constexpr int kStreamWindowBytes = 1 << 20;
 // For connections to close, when no call is left.
 constexpr milliseconds kCloseGrace{500};
 constexpr milliseconds kCallsInterval{10};
@@ -178,9 +177,6 @@ absl::Status Server::Parts::StartGrpc() {
   builder.AddChannelArgument(
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  // A model arrives without a round trip every 64 KiB.
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES,
-                             kStreamWindowBytes);
   builder.AddListeningPort(config.listen, grpc::InsecureServerCredentials(),
                            &grpc_port);
   builder.RegisterService(service.get());

@@ -43,7 +43,8 @@ void PrintHelp() {
       "holds an artifact against its model, sharing no code with the\n"
       "compiler.\n\n%s\n"
       "exit codes: 0 done, 2 usage, 3 the model, table or descriptor is at\n"
-      "fault, 4 a requirement or budget is not met, 5 internal error, 8 verify\n"
+      "fault, 4 a requirement or budget is not met, 5 internal error, 8 "
+      "verify\n"
       "found a difference.\n",
       FlagHelp(CompileFlagTable(&flags)).c_str());
 }
