@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "compiler/emit/emitter.h"
 #include "compiler/import/onnx_importer.h"
@@ -92,6 +93,9 @@ class Compilation {
     ImportOptions import;
     import.shapes = options_.shapes;
     if (!ImportOnnx(model, import, &graph_, &sink_)) return false;
+    for (uint32_t i = 0; i < graph_.value_count(); ++i) {
+      value_names_.insert(graph_.value(ValueId(i)).name);
+    }
     std::string fault = CheckNodes(graph_);
     if (fault.empty()) fault = CheckStage(graph_, Stage::imported);
     if (!fault.empty()) {
@@ -139,6 +143,7 @@ class Compilation {
                               : options_.io;
     lower.quantized_io = io == BoundaryIo::kQuantized;
     lower.taps = options_.taps;
+    lower.tap_names = value_names_;
     if (!Lower(graph_, target_, lower, &program_, &sink_)) return false;
     Time("lower", start);
     return true;
@@ -271,6 +276,7 @@ class Compilation {
   std::vector<std::string> passes_;
   int step_ = 0, total_ = 0;
   Graph graph_;
+  std::set<std::string> value_names_;  // as imported
   Program program_;
   Diagnostics sink_;
   CompileResult result_;

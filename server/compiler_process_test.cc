@@ -59,7 +59,7 @@ TEST_F(CompilerProcessTest, RunsJobsAndHearsThem) {
   v1::JobExit exit = Run("progress 500");
   EXPECT_EQ(exit.cause(), v1::EXITED);
   EXPECT_EQ(events_, 500);
-  EXPECT_EQ(Run("signal 11").signal(), SIGSEGV);
+  EXPECT_EQ(Run("signal 10").signal(), SIGUSR1);
   EXPECT_EQ(starts_, 1);
 }
 

@@ -88,7 +88,7 @@ TEST_F(JobRunnerTest, AnIncompleteResultIsNone) {
 
 TEST_F(JobRunnerTest, EachEndHasItsReason) {
   EXPECT_EQ(Reason("signal 9"), "COMPILER_CRASHED");
-  EXPECT_EQ(Run("signal 11").failure->metadata.at("signal"), "11");
+  EXPECT_EQ(Run("signal 10").failure->metadata.at("signal"), "10");
   EXPECT_EQ(Reason("sleep 20000"), "COMPILER_OUT_OF_TIME");
   EXPECT_EQ(Reason("spin"), "COMPILER_OUT_OF_TIME");
   EXPECT_EQ(Reason("size 2000000"), "COMPILER_OUT_OF_FILE");

@@ -105,10 +105,16 @@ void AddTaps(Lowering& lowering) {
     const Perm perm = lowering.LayoutOf(id);
     std::vector<std::string> names = value.aliases;
     names.insert(names.begin(), value.name);
+    // A tap is captured behind the op that writes its bytes.
+    int tensor = lowering.Want(id, perm);
+    while (lowering.program.alias_of[tensor] >= 0) {
+      tensor = lowering.program.alias_of[tensor];
+    }
     for (const std::string& name : names) {
+      if (!lowering.options.tap_names.count(name)) continue;
       auto tap = std::make_unique<format_::TapT>();
       tap->name = name;
-      tap->tensor = lowering.Want(id, perm);
+      tap->tensor = tensor;
       tap->shape = value.type.shape;
       tap->permutation = perm;
       lowering.program.artifact.taps.push_back(std::move(tap));

@@ -5,6 +5,9 @@
 #ifndef FOLD_COMPILER_LOWER_LOWER_H_
 #define FOLD_COMPILER_LOWER_LOWER_H_
 
+#include <set>
+#include <string>
+
 #include "compiler/base/diagnostic.h"
 #include "compiler/ir/graph.h"
 #include "compiler/lower/program.h"
@@ -15,6 +18,8 @@ namespace fold {
 struct LowerOptions {
   bool quantized_io = false;
   bool taps = false;
+  // Names that the model itself has: what a tap may be called.
+  std::set<std::string> tap_names;
 };
 
 // Errors: not_on_target, unsupported_operator, accumulator_overflow, each with

@@ -106,19 +106,25 @@ TEST(Lower, TapsNameValuesAndTheirAliases) {
   const std::string text = R"(fir 1 fused
 graph @g(%x: u8[1,3,2,2] q(s=0.5 z=128)) -> %y {
   %w = const i8[2,3,1,1] q(s=0.25 z=0) splat(1)
-  %y = conv(%x, %w) : u8[1,2,2,2] q(s=0.5 z=128) alias("again")
+  %c = conv(%x, %w) : u8[1,2,2,2] q(s=0.5 z=128) alias("again", "made")
+  %s = const i64[2] [1,8]
+  %y = reshape(%c, %s) : u8[1,8] q(s=0.5 z=128)
 })";
   EXPECT_TRUE(LowerText(text).program.artifact.taps.empty());
   LowerOptions options;
   options.taps = true;
+  // "made" is a name that no model gave.
+  options.tap_names = {"x", "c", "again", "y"};
   const Lowered lowered = LowerText(text, AnyTarget(), options);
   ASSERT_TRUE(lowered.good);
   std::vector<std::string> names;
   for (const auto& tap : lowered.program.artifact.taps) {
     names.push_back(tap->name);
     EXPECT_EQ(tap->permutation.size(), tap->shape.size());
+    // What no op writes, and no caller passes, would never be captured.
+    EXPECT_LT(lowered.program.alias_of[tap->tensor], 0) << tap->name;
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"x", "y", "again"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"x", "c", "again", "y"}));
   // Taps record names alone.
   EXPECT_EQ(lowered.opcodes(), LowerText(text).opcodes());
 }
