@@ -99,6 +99,7 @@ TEST_F(CompilerProcessTest, ADeadParentIsReplacedAndItsJobsAreTold) {
 TEST_F(CompilerProcessTest, ManyThreadsRunJobs) {
   std::atomic<int> right{0};
   std::vector<std::thread> threads;
+  threads.reserve(6);
   for (int t = 0; t < 6; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 5; ++i) {

@@ -138,12 +138,12 @@ class ForkServerTest : public testing::Test {
     ASSERT_GT(sendmsg(socket_, &header, MSG_NOSIGNAL), 0);
   }
 
-  v1::ToForkServer Job(int64_t id, std::vector<std::string> words) {
+  v1::ToForkServer Job(int64_t id, const std::vector<std::string>& words) {
     v1::ToForkServer message;
     message.set_job(id);
     v1::StartJob* start = message.mutable_start();
     start->add_arguments("program");
-    for (auto& word : words) start->add_arguments(word);
+    for (const auto& word : words) start->add_arguments(word);
     start->set_directory(folder_);
     v1::JobLimits* limits = start->mutable_limits();
     limits->set_memory_bytes(512 << 20);

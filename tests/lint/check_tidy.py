@@ -43,8 +43,10 @@ def tidy(root, build, path, deadline):
         match = FINDING.match(line)
         if match:
             where = os.path.relpath(match.group(1), root)
+            if where.startswith(("build/", "..")):
+                continue  # generated, or not ours
             faults.append(f"{where}:{match.group(2)}: {match.group(3)}")
-    if done.returncode != 0 and not faults:
+    if done.returncode != 0 and not faults and not done.stdout.strip():
         faults.append(f"{path}: clang-tidy failed: {done.stderr[-300:]}")
     return faults
 
