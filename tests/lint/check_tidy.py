@@ -42,7 +42,8 @@ def tidy(root, build, path, deadline):
     for line in done.stdout.splitlines():
         match = FINDING.match(line)
         if match:
-            where = os.path.relpath(match.group(1), root)
+            where = os.path.relpath(os.path.join(root, match.group(1)),
+                                    root)
             if where.startswith(("build/", "..")):
                 continue  # generated, or not ours
             faults.append(f"{where}:{match.group(2)}: {match.group(3)}")
