@@ -8,6 +8,7 @@
 #include "compiler/import/onnx_importer.h"
 #include "compiler/ir/text.h"
 #include "compiler/lower/lower.h"
+#include "compiler/lower/lowering.h"
 #include "compiler/lower/plan_arena.h"
 #include "compiler/ops/ops.h"
 #include "compiler/passes/pass_manager.h"
@@ -200,7 +201,7 @@ class Compilation {
       if (op->boundary) continue;
       OpSummary summary;
       summary.name = op->name;
-      summary.kind = KernelKind(*op);
+      summary.kind = KernelName(op->opcode);
       summary.sources = op->sources;
       summary.exactness = exactness;
       summary.error_steps = static_cast<int64_t>(op->error_steps);
@@ -213,12 +214,6 @@ class Compilation {
         static_cast<int64_t>(program_.artifact.constants.size());
     DescribeMemory(report);
     return CheckBudgets(artifact);
-  }
-
-  static std::string KernelKind(const format_::OpT& op) {
-    std::string name = format_::EnumNameOpcode(op.opcode);
-    for (char& c : name) c = static_cast<char>(std::tolower(c));
-    return name;
   }
 
   // Constants and arena each go to the first memory that may hold them.

@@ -159,26 +159,13 @@ bool LowerQuantize(Lowering& lowering, NodeId id) {
   return true;
 }
 
-// Constant codes as doubles; the product of an 8-bit difference and a float32
-// scale is exact.
+// Constant codes as doubles.
 void HoldConstantReal(Lowering& lowering, const Node& node, const Encoding& e) {
   const Value& codes = lowering.graph.value(node.operands[0]);
-  const Shape& shape = codes.type.shape;
-  int64_t inner = 1;
-  for (size_t d = e.axis + 1; e.axis >= 0 && d < shape.size(); ++d) {
-    inner *= shape[d];
-  }
-  std::vector<double> values(codes.constant->size());
-  for (int64_t i = 0; i < codes.constant->size(); ++i) {
-    const int64_t c = e.axis < 0 ? 0 : i / inner % shape[e.axis];
-    values[i] =
-        static_cast<double>(codes.constant->integer(i) - e.zero_point(c)) *
-        e.scale(c);
-  }
-  const int tensor =
-      lowering.AddConstantOf(lowering.graph.value(node.results[0]).name,
-                             format_::ElementType::F64, shape, values);
-  lowering.Hold(node.results[0], tensor, IdentityPerm(shape.size()));
+  const int tensor = lowering.AddConstantOf(
+      lowering.graph.value(node.results[0]).name, format_::ElementType::F64,
+      codes.type.shape, RealNumbersOf(*codes.constant, e));
+  lowering.Hold(node.results[0], tensor, IdentityPerm(codes.type.shape.size()));
 }
 
 bool LowerDequantize(Lowering& lowering, NodeId id) {

@@ -10,10 +10,6 @@
 namespace fold {
 namespace {
 
-bool IsLinear(Op op) {
-  return op == Op::kConv || op == Op::kGemm || op == Op::kMatMul;
-}
-
 bool LowerIntegerOp(Lowering& lowering, NodeId id) {
   const Op op = OpOf(lowering.graph.node(id));
   if (IsLinear(op)) return LowerLinear(lowering, id);

@@ -9,10 +9,6 @@
 namespace fold::passes {
 namespace {
 
-bool IsLinear(Op op) {
-  return op == Op::kConv || op == Op::kGemm || op == Op::kMatMul;
-}
-
 // MatMul and Gemm of something that is not constant are linear in neither
 // operand alone, and still may have their result scaled.
 bool HasLinearHead(const Graph& graph, const Node& node) {

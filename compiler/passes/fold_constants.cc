@@ -8,8 +8,7 @@
 namespace fold::passes {
 namespace {
 
-// The real numbers of constant codes; null for others. The product of a
-// difference of 16-bit codes and a float32 scale is exact in a double.
+// The real numbers of constant codes; null for others.
 TensorPtr Dequantized(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   const TensorPtr codes = ConstantOf(graph, node.operands[0]);
@@ -19,19 +18,8 @@ TensorPtr Dequantized(const Graph& graph, NodeId id) {
       ElementSize(codes->type) > 2) {
     return nullptr;
   }
-  int64_t inner = 1;
-  for (size_t d = encoding->axis + 1; d < codes->shape.size(); ++d) {
-    inner *= codes->shape[d];
-  }
-  std::vector<double> reals(codes->size());
-  for (int64_t i = 0; i < codes->size(); ++i) {
-    const int64_t c =
-        encoding->per_tensor() ? 0 : i / inner % codes->shape[encoding->axis];
-    reals[i] =
-        static_cast<double>(codes->integer(i) - encoding->zero_point(c)) *
-        encoding->scale(c);
-  }
-  return MakeRealTensor(ElementType::f64, codes->shape, reals);
+  return MakeRealTensor(ElementType::f64, codes->shape,
+                        RealNumbersOf(*codes, *encoding));
 }
 
 // QuantizeLinear of constant codes: the codes that they become.

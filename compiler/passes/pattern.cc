@@ -87,6 +87,27 @@ std::optional<std::vector<double>> AsChannelVector(const Tensor& constant,
   return values;
 }
 
+bool IsLinear(Op op) {
+  return op == Op::kConv || op == Op::kGemm || op == Op::kMatMul;
+}
+
+std::vector<double> RealNumbersOf(const Tensor& tensor,
+                                  const Encoding& encoding) {
+  int64_t inner = 1;
+  for (size_t d = encoding.axis + 1;
+       !encoding.per_tensor() && d < tensor.shape.size(); ++d) {
+    inner *= tensor.shape[d];
+  }
+  std::vector<double> reals(tensor.size());
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    const int64_t c =
+        encoding.per_tensor() ? 0 : i / inner % tensor.shape[encoding.axis];
+    reals[i] = static_cast<double>(tensor.integer(i) - encoding.zero_point(c)) *
+               encoding.scale(c);
+  }
+  return reals;
+}
+
 bool IsReal(const TensorType& type) {
   return IsFloat(type.element) && !type.encoding;
 }

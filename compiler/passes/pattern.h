@@ -39,6 +39,15 @@ std::optional<std::vector<double>> AsChannelVector(const Tensor& constant,
                                                    const Shape& shape,
                                                    int64_t axis);
 
+// Operators with a weight matrix: Conv, Gemm, MatMul.
+bool IsLinear(Op op);
+
+// The numbers that the codes of `tensor` stand for, row-major. The product of a
+// difference of 16-bit codes and a float32 scale is exact in a double. Not for
+// blocked encodings.
+std::vector<double> RealNumbersOf(const Tensor& tensor,
+                                  const Encoding& encoding);
+
 // Real-valued float types: what arithmetic between DQ and Q works on.
 bool IsReal(const TensorType& type);
 
