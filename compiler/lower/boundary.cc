@@ -87,7 +87,7 @@ bool TakeCodes(Lowering& lowering, size_t number, NodeId quantize) {
   const int clamped = lowering.AddValue(codes, identity);
   format_::OpT& op =
       lowering.AddOp(quantize, format_::Opcode::CLAMP, {tensor}, {clamped});
-  op.parameters.Set(std::move(p));
+  op.parameters.Set(p);
   return true;
 }
 
