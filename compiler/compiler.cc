@@ -111,6 +111,7 @@ class Compilation {
 
   bool Optimize() {
     PassContext context;
+    context.target = &target_;
     context.verify =
         options_.verify == CompileOptions::Verify::kOff    ? VerifyMode::kOff
         : options_.verify == CompileOptions::Verify::kEach ? VerifyMode::kEach

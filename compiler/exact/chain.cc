@@ -59,6 +59,10 @@ std::optional<std::string> FindFault(const Quantization& quantization) {
   if (range.high - range.low >= kCodeLimit) {
     return "the output has more than 65,536 codes";
   }
+  if (quantization.rounding == Rounding::kSign &&
+      (quantization.zero_point != 0 || range.low < -1 || range.high > 1)) {
+    return "a sign has other codes than -1, 0 and 1";
+  }
   return std::nullopt;
 }
 

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/base/rounding.h"
 #include "compiler/exact/rational.h"
 
 namespace fold::exact {
@@ -64,16 +65,17 @@ struct Reciprocal {
 using ChainStep = std::variant<Multiply, Add, Divide, BatchNorm, Relu, Clip,
                                LeakyRelu, Reciprocal>;
 
-// code = clamp(saturate(round(real / scale) + zero_point)), where round goes
-// to the nearest integer and from a half to the even one, saturate limits to
-// [code_low, code_high] (the storage type) and clamp to
-// [clamp_low, clamp_high] (a Clip on codes after the QuantizeLinear).
+// code = clamp(saturate(round(real / scale) + zero_point)), where round is
+// `rounding`, saturate limits to [code_low, code_high] (the storage type) and
+// clamp to [clamp_low, clamp_high] (a Clip on codes after the QuantizeLinear).
+// kSign wants a zero point of 0 and an effective range within [-1, 1].
 struct Quantization {
   Rational scale = 1;  // not 0; a negative one reverses the order of the codes
   std::int64_t zero_point = 0;
   std::int64_t code_low = -128;
   std::int64_t code_high = 127;
   std::optional<std::int64_t> clamp_low, clamp_high;
+  Rounding rounding = Rounding::kHalfEven;
 };
 
 // The lowest and the highest code that saturation and clamp leave.

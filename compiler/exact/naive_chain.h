@@ -63,6 +63,35 @@ Number NaiveReal(std::int64_t acc, std::span<const ChainStep> steps) {
   return x;
 }
 
+// Whether a quotient goes up from its floor: `half` compares what is above the
+// floor with one half, `whole` says that there is nothing above it.
+inline bool NaiveRoundsUp(Rounding rounding, int half, bool whole, bool odd,
+                          bool negative) {
+  switch (rounding) {
+    case Rounding::kHalfEven:
+      return half > 0 || (half == 0 && odd);
+    case Rounding::kHalfOdd:
+      return half > 0 || (half == 0 && !odd);
+    case Rounding::kHalfFromZero:
+      return half > 0 || (half == 0 && !negative);
+    case Rounding::kHalfToZero:
+      return half > 0 || (half == 0 && negative);
+    case Rounding::kHalfUp:
+      return half >= 0;
+    case Rounding::kFloor:
+      return false;
+    case Rounding::kCeil:
+      return !whole;
+    case Rounding::kFromZero:
+      return !whole && !negative;
+    case Rounding::kToZero:
+      return !whole && negative;
+    case Rounding::kSign:
+      return false;
+  }
+  return false;
+}
+
 template <typename Number>
 std::int64_t NaiveQuantize(const Number& real, const Quantization& q) {
   Number scaled;
@@ -76,11 +105,13 @@ std::int64_t NaiveQuantize(const Number& real, const Quantization& q) {
     floor_of_scaled = mpz_class(floor(scaled));
   }
   const Number twice_rest = 2 * (scaled - Number(floor_of_scaled));
-  if (twice_rest > 1 ||
-      (twice_rest == 1 && mpz_odd_p(floor_of_scaled.get_mpz_t()))) {
+  const bool odd = mpz_odd_p(floor_of_scaled.get_mpz_t()) != 0;
+  if (NaiveRoundsUp(q.rounding, cmp(twice_rest, Number(1)),
+                    sgn(twice_rest) == 0, odd, sgn(scaled) < 0)) {
     ++floor_of_scaled;
   }
   mpz_class code = floor_of_scaled + static_cast<long>(q.zero_point);
+  if (q.rounding == Rounding::kSign) code = sgn(scaled) < 0 ? -1 : 1;
   const auto at_least = [&code](std::int64_t low) {
     if (code < static_cast<long>(low)) code = static_cast<long>(low);
   };

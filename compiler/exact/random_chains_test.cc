@@ -35,6 +35,14 @@ class RandomChains {
     }
     if (RandomInt(&random_, 0, 3) == 0) q.clamp_low = q.zero_point;
     if (RandomInt(&random_, 0, 3) == 0) q.clamp_high = q.zero_point + 9;
+    // Half of them as QuantizeLinear rounds.
+    q.rounding = static_cast<Rounding>(std::max<std::int64_t>(
+        0, RandomInt(&random_, -9, static_cast<int>(Rounding::kSign))));
+    if (q.rounding == Rounding::kSign) {
+      q.zero_point = 0;
+      q.clamp_low = -1;
+      q.clamp_high = 1;
+    }
     return problem;
   }
 

@@ -17,9 +17,9 @@ struct FloorAndExact {
   bool exact = false;
 };
 
-// Solves slope * x + offset = k - 1/2 for x, for many k: the solution is
-// half_period * (2 k - 1) + origin. In fixed point with a known error first,
-// in exact arithmetic where the error leaves a doubt.
+// Solves slope * x + offset = twice / 2 for x, for many whole numbers `twice`:
+// the solution is half_period * twice + origin. In fixed point with a known
+// error first, in exact arithmetic where the error leaves a doubt.
 class CrossingSolver {
  public:
   explicit CrossingSolver(const Piece& piece)
@@ -32,7 +32,7 @@ class CrossingSolver {
         half_period.FloorScaled(kFractionBits, &half_period_exact);
     const Integer scaled_origin =
         origin.FloorScaled(kFractionBits, &origin_exact);
-    // With these bounds and kFastCode no sum below leaves 128 bits.
+    // With these bounds and kFastTwice no sum below leaves 128 bits.
     fast_ = mpz_sizeinbase(scaled_half.get_mpz_t(), 2) <= 104 &&
             mpz_sizeinbase(scaled_origin.get_mpz_t(), 2) <= 125;
     if (!fast_) return;
@@ -42,9 +42,9 @@ class CrossingSolver {
     origin_error_ = origin_exact ? 0 : 1;
   }
 
-  FloorAndExact Solve(std::int64_t k) const {
-    if (fast_ && std::abs(k) < kFastCode) {
-      const Int128 factor = 2 * k - 1;
+  FloorAndExact Solve(std::int64_t twice) const {
+    if (fast_ && std::abs(twice) < kFastTwice) {
+      const Int128 factor = twice;
       const Int128 center = half_period_ * factor + origin_;
       const Int128 spread = half_period_error_ * factor;
       const Int128 lower = center + std::min<Int128>(spread, 0);
@@ -56,14 +56,14 @@ class CrossingSolver {
         return {static_cast<std::int64_t>(floor), false};
       }
     }
-    return SolveExactly(k);
+    return SolveExactly(twice);
   }
 
  private:
-  static constexpr std::int64_t kFastCode = std::int64_t{1} << 19;
+  static constexpr std::int64_t kFastTwice = std::int64_t{1} << 20;
 
-  FloorAndExact SolveExactly(std::int64_t k) const {
-    const Surd crossing = (Surd(Fraction(2 * k - 1, 2)) - offset_) * inverse_;
+  FloorAndExact SolveExactly(std::int64_t twice) const {
+    const Surd crossing = (Surd(Fraction(twice, 2)) - offset_) * inverse_;
     FloorAndExact result;
     result.floor = ToInt64(crossing.FloorInteger(&result.exact));
     return result;
@@ -81,6 +81,7 @@ class StepFunctionBuilder {
       : result_(result) {
     const CodeRange range = EffectiveRange(problem.quantization);
     zero_point_ = problem.quantization.zero_point;
+    rounding_ = problem.quantization.rounding;
     low_ = range.low - zero_point_;
     high_ = range.high - zero_point_;
   }
@@ -110,6 +111,7 @@ class StepFunctionBuilder {
     Surd value = piece.slope;
     value *= FromInt64(x);
     value += piece.offset;
+    if (rounding_ != Rounding::kHalfEven) return RoundByBisection(value);
     value += Surd(Rational(1, 2));
     bool tie;
     Integer rounded = value.FloorInteger(&tie);
@@ -120,6 +122,22 @@ class StepFunctionBuilder {
     return ClampToInt64(rounded, low_, high_);
   }
 
+  std::int64_t RoundByBisection(const Surd& value) {
+    std::int64_t low = low_, high = high_;
+    while (low < high) {
+      const std::int64_t k = low + (high - low + 1) / 2;
+      const RoundingStep step = StepTo(rounding_, k);
+      const int order = (value - Surd(Fraction(step.twice, 2))).Sign();
+      if (order == 0) result_->tie_reachable = true;
+      if (order > 0 || (order == 0 && step.takes)) {
+        low = k;
+      } else {
+        high = k - 1;
+      }
+    }
+    return low;
+  }
+
   void AddPiece(const Piece& piece, std::int64_t first, std::int64_t last) {
     const CrossingSolver solver(piece);
     const bool up = last > first;
@@ -127,13 +145,12 @@ class StepFunctionBuilder {
     // Going up, code k is entered; going down, code k is left.
     for (std::int64_t k = up ? first + 1 : first; k != (up ? last + 1 : last);
          k += step) {
-      const FloorAndExact crossing = solver.Solve(k);
+      const RoundingStep rounding = StepTo(rounding_, k);
+      const FloorAndExact crossing = solver.Solve(rounding.twice);
       std::int64_t threshold = crossing.floor + 1;
       if (crossing.exact) {
         result_->tie_reachable = true;
-        // Halfway between k - 1 and k: the even one takes it.
-        const bool takes_k = k % 2 == 0;
-        if (takes_k == up) threshold = crossing.floor;
+        if (rounding.takes == up) threshold = crossing.floor;
       }
       result_->thresholds.push_back(threshold);
     }
@@ -141,6 +158,7 @@ class StepFunctionBuilder {
 
   StepFunction* result_;
   std::int64_t zero_point_ = 0;
+  Rounding rounding_ = Rounding::kHalfEven;
   std::int64_t low_ = 0, high_ = 0;
 };
 

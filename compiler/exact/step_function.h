@@ -18,8 +18,8 @@ struct StepFunction {
   std::int64_t acc_high = 0;
   std::int64_t first_code = 0;
   std::vector<std::int64_t> thresholds;
-  // Some reachable accumulator lies exactly halfway between two codes that
-  // both survive the clamps, so that the half-to-even rule decides.
+  // Some reachable accumulator lies exactly where the rounding steps between
+  // two codes that both survive the clamps, so that the rule for ties decides.
   bool tie_reachable = false;
 
   std::int64_t Code(std::int64_t acc) const;

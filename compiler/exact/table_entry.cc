@@ -8,19 +8,21 @@
 namespace fold::exact {
 namespace {
 
-// value rounded half to even and limited to [low, high], by bisection over the
-// half-way points when the value is not rational.
-std::int64_t RoundAndLimit(const ExactValue& value, std::int64_t low,
-                           std::int64_t high) {
-  if (value.numerator.IsRational() && value.denominator.IsRational()) {
+// value rounded and limited to [low, high], by bisection over the points where
+// the rounding steps unless it is half to even of a rational value.
+std::int64_t RoundAndLimit(const ExactValue& value, Rounding rounding,
+                           std::int64_t low, std::int64_t high) {
+  if (rounding == Rounding::kHalfEven && value.numerator.IsRational() &&
+      value.denominator.IsRational()) {
     const Rational ratio =
         value.numerator.RationalValue() / value.denominator.RationalValue();
     return ClampToInt64(RoundHalfEven(ratio), low, high);
   }
   while (low < high) {
     const std::int64_t k = low + (high - low + 1) / 2;
-    const int order = CompareWith(value, Fraction(2 * k - 1, 2));
-    if (order > 0 || (order == 0 && k % 2 == 0)) {
+    const RoundingStep step = StepTo(rounding, k);
+    const int order = CompareWith(value, Fraction(step.twice, 2));
+    if (order > 0 || (order == 0 && step.takes)) {
       low = k;
     } else {
       high = k - 1;
@@ -54,7 +56,8 @@ TableEntry EvaluateChain(const Rational& start,
       break;
     case ValueKind::kFinite:
       entry.code = quantization.zero_point +
-                   RoundAndLimit(value, range.low - quantization.zero_point,
+                   RoundAndLimit(value, quantization.rounding,
+                                 range.low - quantization.zero_point,
                                  range.high - quantization.zero_point);
       break;
   }

@@ -29,7 +29,7 @@ std::string List(const std::vector<T>& values) {
 bool operator==(const Encoding& a, const Encoding& b) {
   return a.scales == b.scales && a.zero_points == b.zero_points &&
          a.axis == b.axis && a.block == b.block && a.code_low == b.code_low &&
-         a.code_high == b.code_high;
+         a.code_high == b.code_high && a.rounding == b.rounding;
 }
 
 Encoding PermuteEncoding(const Encoding& encoding,
@@ -66,6 +66,10 @@ std::string FormatEncoding(const Encoding& encoding) {
     text += ",";
     text += encoding.code_high ? std::to_string(*encoding.code_high) : "";
     text += "]";
+  }
+  if (encoding.rounding != Rounding::kHalfEven) {
+    text += " rounding=";
+    text += RoundingName(encoding.rounding);
   }
   return text;
 }

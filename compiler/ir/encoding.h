@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/rounding.h"
+
 namespace fold {
 
 // real = (code - zero_point) * scale. With axis < 0 there is one scale and one
@@ -21,6 +23,8 @@ struct Encoding {
   // Codes that the value can take, where they are fewer than its storage type
   // has (quantize-clip-dequantize, narrow ranges).
   std::optional<int64_t> code_low, code_high;
+  // How a real number becomes a code. Codes mean the same whatever it is.
+  Rounding rounding = Rounding::kHalfEven;
   // Who said so, e.g. "QuantizeLinear 'q1'" or "encodings.json 'conv1'". Not
   // part of the quantization: equality ignores it.
   std::string source;
@@ -34,8 +38,8 @@ struct Encoding {
   }
 };
 
-// Equal scales, zero points, axis, block and code range. Scales are compared as
-// numbers, never within a tolerance.
+// Equal scales, zero points, axis, block, code range and rounding. Scales are
+// compared as numbers, never within a tolerance.
 bool operator==(const Encoding& a, const Encoding& b);
 
 // The encoding of the tensor after its axes have been permuted: new axis i is

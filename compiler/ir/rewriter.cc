@@ -43,6 +43,7 @@ void AddNumbers(const TensorType& type, std::set<double>& numbers) {
 bool Carries(const Encoding& to, const Encoding& from) {
   return to.scales == from.scales && to.zero_points == from.zero_points &&
          to.axis == from.axis && to.block == from.block &&
+         to.rounding == from.rounding &&
          (!from.code_low || (to.code_low && *to.code_low >= *from.code_low)) &&
          (!from.code_high ||
           (to.code_high && *to.code_high <= *from.code_high));
@@ -134,11 +135,14 @@ class SheetCheck {
     if ((from.element != to.element && !wider) || from.shape != to.shape) {
       return "result '" + Name(result) + "' changes its type or shape";
     }
-    if (from.encoding &&
-        !(to.encoding && Carries(*to.encoding, *from.encoding))) {
-      return "result '" + Name(result) + "' loses its quantization";
+    if (!from.encoding ||
+        (to.encoding && Carries(*to.encoding, *from.encoding))) {
+      return "";
     }
-    return "";
+    for (const EncodingMove& move : sheet_.encodings) {
+      if (move.from == result) return MoveFault(*from.encoding, move);
+    }
+    return "result '" + Name(result) + "' loses its quantization";
   }
 
   // "" if the encoding of `id`, if any, lives on.

@@ -73,6 +73,16 @@ bool ReadCodes(TextLexer& lexer, Encoding* encoding) {
   return lexer.Expect("]");
 }
 
+bool ReadRounding(TextLexer& lexer, Encoding* encoding) {
+  const size_t at = lexer.at();
+  std::string_view name;
+  if (!lexer.Word("the name of a rounding", &name)) return false;
+  const auto rounding = ParseRounding(name);
+  if (!rounding) return lexer.Fail(at, "there is no such rounding");
+  encoding->rounding = *rounding;
+  return true;
+}
+
 bool ReadEncodingField(TextLexer& lexer, std::string_view key, size_t at,
                        Encoding* encoding) {
   if (key == "s") {
@@ -92,6 +102,7 @@ bool ReadEncodingField(TextLexer& lexer, std::string_view key, size_t at,
     });
   }
   if (key == "codes") return ReadCodes(lexer, encoding);
+  if (key == "rounding") return ReadRounding(lexer, encoding);
   if (key == "src") return lexer.Quoted(&encoding->source);
   int64_t value = 0;
   if (key == "axis") {
@@ -108,7 +119,7 @@ bool ReadEncodingField(TextLexer& lexer, std::string_view key, size_t at,
     encoding->block = value;
     return true;
   }
-  return lexer.Fail(at, "expected s, z, axis, block, codes or src");
+  return lexer.Fail(at, "expected s, z, axis, block, codes, rounding or src");
 }
 
 // The entries that a quantization of this shape must have; nothing where the
@@ -128,7 +139,7 @@ bool ReadEncoding(TextLexer& lexer, const Shape& shape, Encoding* encoding) {
   while (!lexer.Take(")")) {
     const size_t at = lexer.at();
     std::string_view key;
-    if (!lexer.Word("s, z, axis, block, codes or src", &key) ||
+    if (!lexer.Word("s, z, axis, block, codes, rounding or src", &key) ||
         !lexer.Expect("=")) {
       return false;
     }

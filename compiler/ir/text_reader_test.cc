@@ -57,7 +57,7 @@ TEST(TextReader, RefusesWrongTypes) {
   EXPECT_EQ(TypeOf("i8[1] q(z=0)"), "needs 1 scales, has 0");
   EXPECT_EQ(TypeOf("i8[1] q(s=1 s=2)"), "this is said twice");
   EXPECT_EQ(TypeOf("i8[1] q(s=1 t=2)"),
-            "expected s, z, axis, block, codes or src");
+            "expected s, z, axis, block, codes, rounding or src");
   EXPECT_EQ(TypeOf("i8[2] q(s=[1,2] z=0)"), "needs 1 scales, has 2");
   EXPECT_EQ(TypeOf("i8[3] q(s=[1,2] z=0 axis=0)"), "needs 3 scales, has 2");
   EXPECT_EQ(TypeOf("i8[2] q(s=[1,2] z=0 axis=1)"),

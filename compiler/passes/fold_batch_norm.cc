@@ -18,7 +18,7 @@ bool HasLinearHead(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-bool fold_batch_norm(Rewriter& rewriter, Diagnostics*) {
+bool fold_batch_norm(Rewriter& rewriter, const PassEnvironment&) {
   bool changed = false;
   const std::vector<NodeId> order = rewriter.graph().order();
   for (NodeId id : order) {

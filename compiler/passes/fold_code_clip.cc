@@ -72,7 +72,7 @@ bool Fold(Rewriter& rewriter, NodeId id) {
 
 }  // namespace
 
-bool fold_code_clip(Rewriter& rewriter, Diagnostics*) {
+bool fold_code_clip(Rewriter& rewriter, const PassEnvironment&) {
   bool changed = false;
   const std::vector<NodeId> order = rewriter.graph().order();
   for (NodeId id : order) {

@@ -73,7 +73,7 @@ bool Fold(Rewriter& rewriter, NodeId id, TensorPtr value) {
 
 }  // namespace
 
-bool fold_constants(Rewriter& rewriter, Diagnostics*) {
+bool fold_constants(Rewriter& rewriter, const PassEnvironment&) {
   bool changed = false;
   const std::vector<NodeId> order = rewriter.graph().order();
   for (NodeId id : order) {

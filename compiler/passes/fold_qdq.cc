@@ -217,7 +217,7 @@ bool FoldNode(Rewriter& rewriter, NodeId id) {
 
 }  // namespace
 
-bool fold_qdq(Rewriter& rewriter, Diagnostics*) {
+bool fold_qdq(Rewriter& rewriter, const PassEnvironment&) {
   bool changed = false;
   // In order, so that a DequantizeLinear that sinks is met again further down.
   for (bool again = true; again;) {

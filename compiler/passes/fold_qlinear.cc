@@ -135,7 +135,7 @@ bool FoldSoftmax(Rewriter& rewriter, NodeId id) {
 
 }  // namespace
 
-bool fold_qlinear(Rewriter& rewriter, Diagnostics*) {
+bool fold_qlinear(Rewriter& rewriter, const PassEnvironment&) {
   bool changed = false;
   const std::vector<NodeId> order = rewriter.graph().order();
   for (NodeId id : order) {

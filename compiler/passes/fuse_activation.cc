@@ -6,7 +6,7 @@
 
 namespace fold::passes {
 
-bool fuse_activation(Rewriter& rewriter, Diagnostics*) {
+bool fuse_activation(Rewriter& rewriter, const PassEnvironment&) {
   bool changed = false;
   const std::vector<NodeId> order = rewriter.graph().order();
   for (NodeId id : order) {

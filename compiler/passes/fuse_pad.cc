@@ -76,7 +76,7 @@ bool Fuse(Rewriter& rewriter, NodeId id, const Ints& added) {
 
 }  // namespace
 
-bool fuse_pad(Rewriter& rewriter, Diagnostics*) {
+bool fuse_pad(Rewriter& rewriter, const PassEnvironment&) {
   bool changed = false;
   const std::vector<NodeId> order = rewriter.graph().order();
   for (NodeId id : order) {

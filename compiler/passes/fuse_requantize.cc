@@ -31,7 +31,7 @@ bool Fuse(Rewriter& rewriter, NodeId id) {
 
 }  // namespace
 
-bool fuse_requantize(Rewriter& rewriter, Diagnostics*) {
+bool fuse_requantize(Rewriter& rewriter, const PassEnvironment&) {
   bool changed = false;
   const std::vector<NodeId> order = rewriter.graph().order();
   for (NodeId id : order) {

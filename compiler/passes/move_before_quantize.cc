@@ -148,7 +148,7 @@ bool BoundsAreConstant(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-bool move_before_quantize(Rewriter& rewriter, Diagnostics*) {
+bool move_before_quantize(Rewriter& rewriter, const PassEnvironment&) {
   bool changed = false;
   for (bool again = true; again;) {
     again = false;

@@ -8,15 +8,23 @@
 #include "compiler/base/diagnostic.h"
 #include "compiler/ir/rewriter.h"
 #include "compiler/ir/stage.h"
+#include "compiler/target/target.h"
 
 namespace fold {
+
+// What a pass may know beside the graph.
+struct PassEnvironment {
+  Diagnostics* sink = nullptr;  // takes the faults of the input
+  // What the graph is compiled for; null: no target's wishes are known.
+  const TargetDescriptor* target = nullptr;
+};
 
 struct Pass {
   std::string_view name;
   Stage requires_stage, ensures_stage;
   std::string_view summary;
-  // Returns whether the graph changed. Faults of the input go to the sink.
-  bool (*run)(Rewriter& rewriter, Diagnostics* sink);
+  // Returns whether the graph changed.
+  bool (*run)(Rewriter& rewriter, const PassEnvironment& environment);
 };
 
 // All passes, in the order of passes.def.
@@ -24,7 +32,7 @@ std::span<const Pass> Passes();
 const Pass* FindPass(std::string_view name);
 
 #define PASS(name, requires_stage, ensures_stage, summary) \
-  bool name(Rewriter& rewriter, Diagnostics* sink);
+  bool name(Rewriter& rewriter, const PassEnvironment& environment);
 namespace passes {
 #include "compiler/passes/passes.def"
 }  // namespace passes

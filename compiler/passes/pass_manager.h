@@ -30,6 +30,8 @@ struct PassRecord {
 
 struct PassContext {
   VerifyMode verify = VerifyMode::kEnd;
+  // What the graph is compiled for; null: no target's wishes are known.
+  const TargetDescriptor* target = nullptr;
   // Called after each pass, may be empty: dumps and progress.
   std::function<void(const PassRecord&, const Graph&)> after;
 };

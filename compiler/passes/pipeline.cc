@@ -6,8 +6,8 @@
 namespace fold {
 namespace passes {
 
-bool annotate(Rewriter& rewriter, Diagnostics* sink) {
-  return Annotate(rewriter.graph_to_annotate(), sink);
+bool annotate(Rewriter& rewriter, const PassEnvironment& environment) {
+  return Annotate(rewriter.graph_to_annotate(), environment.sink);
 }
 
 }  // namespace passes

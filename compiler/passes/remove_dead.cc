@@ -24,7 +24,7 @@ std::vector<bool> NeededValues(const Graph& graph) {
 
 }  // namespace
 
-bool remove_dead(Rewriter& rewriter, Diagnostics*) {
+bool remove_dead(Rewriter& rewriter, const PassEnvironment&) {
   bool changed = false;
   const std::vector<bool> needed = NeededValues(rewriter.graph());
   std::vector<NodeId> order = rewriter.graph().order();

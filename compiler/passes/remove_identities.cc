@@ -17,7 +17,7 @@ bool GivesWhatItGets(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-bool remove_identities(Rewriter& rewriter, Diagnostics*) {
+bool remove_identities(Rewriter& rewriter, const PassEnvironment&) {
   bool changed = false;
   const std::vector<NodeId> order = rewriter.graph().order();
   for (NodeId id : order) {

@@ -22,7 +22,7 @@ bool ChangesNothing(const TensorType& from, const TensorType& to) {
 
 }  // namespace
 
-bool remove_requantize(Rewriter& rewriter, Diagnostics*) {
+bool remove_requantize(Rewriter& rewriter, const PassEnvironment&) {
   bool changed = false;
   const std::vector<NodeId> order = rewriter.graph().order();
   for (NodeId id : order) {
