@@ -4,6 +4,7 @@
 #include <string>
 
 #include "compiler/annotate/qlinear_operands.h"
+#include "compiler/annotate/qonnx.h"
 #include "compiler/ir/rewriter.h"
 #include "compiler/ops/op_spec.h"
 
@@ -149,10 +150,22 @@ std::optional<Encoding> EncodingOf(const Graph& graph, NodeId id,
   const bool quantize = OpOf(node) == Op::kQuantizeLinear;
   const ValueId codes = quantize ? node.results[0] : node.operands[0];
   const TensorType& type = graph.value(codes).type;
-  return Reader(graph, id, sink)
-      .Read({OperandAt(node, 1), OperandAt(node, 2), type.element, type.shape,
-             node.attribute<int64_t>("axis", 1),
-             node.attribute<int64_t>("block_size", 0)});
+  auto encoding =
+      Reader(graph, id, sink)
+          .Read({OperandAt(node, 1), OperandAt(node, 2), type.element,
+                 type.shape, node.attribute<int64_t>("axis", 1),
+                 node.attribute<int64_t>("block_size", 0)});
+  if (!encoding || !quantize) return encoding;
+  if (node.attributes.count("code_low")) {
+    encoding->code_low = node.attribute<int64_t>("code_low", 0);
+  }
+  if (node.attributes.count("code_high")) {
+    encoding->code_high = node.attribute<int64_t>("code_high", 0);
+  }
+  encoding->rounding =
+      ParseRounding(node.attribute<std::string>("rounding", "half_even"))
+          .value_or(Rounding::kHalfEven);
+  return encoding;
 }
 
 std::vector<std::optional<Encoding>> StatedEncodings(const Graph& graph,
@@ -191,6 +204,10 @@ bool Annotate(Graph& graph, Diagnostics* sink) {
     const Op op = OpOf(node);
     if (IsQLinear(op)) {
       good &= AnnotateQLinear(graph, id, sink);
+    } else if (IsQonnx(op)) {
+      const auto encoding = QonnxEncoding(graph, id, sink);
+      if (encoding) Attach(graph, node.results[0], *encoding);
+      good &= encoding.has_value();
     } else if (op == Op::kQuantizeLinear || op == Op::kDequantizeLinear) {
       const auto encoding = EncodingOf(graph, id, sink);
       if (!encoding) {

@@ -11,7 +11,8 @@
 
 namespace fold {
 
-// Reads QuantizeLinear, DequantizeLinear and the QLinear operators. The result
+// Reads QuantizeLinear, DequantizeLinear, the QLinear operators and those of
+// QONNX (qonnx.h). The result
 // of a QuantizeLinear and the operand of a DequantizeLinear get the encoding
 // that the node states; of a QLinear operator, every operand and the result
 // (the int32 bias gets x_scale * w_scale). Where two nodes state different

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "compiler/import/contrib_shapes.h"
+#include "compiler/ops/ops.h"
 
 namespace fold::importer {
 namespace {
@@ -186,7 +187,46 @@ OpSchema ConcatSchema() {
   return schema;
 }
 
+// QONNX writes parameters in any type; its results are real as their input.
+OpSchema QonnxSchema(const char* name, const std::vector<Operand>& parameters) {
+  std::vector<Operand> operands = {{"X", "T"}};
+  operands.insert(operands.end(), parameters.begin(), parameters.end());
+  OpSchema schema = Build(name, operands, "T",
+                          {{"narrow", AttributeProto::INT},
+                           {"rounding_mode", AttributeProto::STRING},
+                           {"signed", AttributeProto::INT}},
+                          InferSameAsFirst);
+  schema.SetDomain(std::string(kQonnxDomain));
+  std::vector<std::string> real = Float();
+  real.emplace_back("tensor(double)");
+  schema.TypeConstraint("T", real, "");
+  for (int i = 1; i < static_cast<int>(operands.size()); ++i) {
+    std::vector<std::string> any = real;
+    for (const char* type : {"tensor(int8)", "tensor(uint8)", "tensor(int16)",
+                             "tensor(int32)", "tensor(int64)"}) {
+      any.emplace_back(type);
+    }
+    schema.TypeConstraint(operands[i].type, any, "");
+  }
+  schema.Finalize();
+  return schema;
+}
+
 }  // namespace
+
+std::vector<OpSchema> QonnxSchemas() {
+  return {
+      QonnxSchema("BipolarQuant", {{"scale", "A"}}),
+      QonnxSchema("IntQuant",
+                  {{"scale", "A"}, {"zero_point", "B"}, {"bit_width", "C"}}),
+      QonnxSchema("Quant",
+                  {{"scale", "A"}, {"zero_point", "B"}, {"bit_width", "C"}}),
+      QonnxSchema("Trunc", {{"scale", "A"},
+                            {"zero_point", "B"},
+                            {"in_bit_width", "C"},
+                            {"out_scale_or_bit_width", "D"},
+                            {"out_bit_width", "E", kOptional}})};
+}
 
 std::vector<OpSchema> MicrosoftSchemas() {
   return {DequantizeSchema(),

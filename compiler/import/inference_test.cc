@@ -75,6 +75,26 @@ TEST(Inference, DeclaredShapesFillGaps) {
             (Shape{2, 3}));
 }
 
+// Old operator sets find a shape that is computed from shapes as well.
+TEST(Inference, ShapesFromShapesInEveryOperatorSet) {
+  for (int version : {9, 11, 12}) {
+    const Imported result = Import(ParseGraph(R"(
+g (float[2,3,4] x) => (float[2,12] y)
+<int64 zero = {0}, int64[1] rest = {-1}>
+{
+  s = Shape(x)
+  d = Gather <axis = 0> (s, zero)
+  u = Unsqueeze <axes = [0]> (d)
+  t = Concat <axis = 0> (u, rest)
+  y = Reshape(x, t)
+})",
+                                              version));
+    ASSERT_TRUE(result.good) << version << result.Text();
+    const Graph& graph = result.graph;
+    EXPECT_EQ(graph.value(graph.outputs[0]).type.shape, (Shape{2, 12}));
+  }
+}
+
 TEST(Inference, InferredSizesAreBounded) {
   ExpectRefused(
       Import(ParseGraph("g (float[1] x) => (float[1] x)"

@@ -4,6 +4,7 @@
 
 #include "compiler/import/labels.h"
 #include "compiler/import/wire_check.h"
+#include "compiler/ops/ops.h"
 
 namespace fold::importer {
 namespace {
@@ -32,11 +33,22 @@ bool CheckVersion(const std::string& domain, int64_t version,
   int64_t oldest = 1, newest = INT32_MAX;
   if (domain.empty()) oldest = kOldestOnnxOpset, newest = kNewestOnnxOpset;
   if (domain == "com.microsoft") oldest = newest = kMicrosoftOpset;
+  if (IsQonnxDomain(domain)) newest = kNewestQonnxOpset;
   if (version >= oldest && version <= newest) return true;
   return sink->Add(DiagnosticCode::unsupported_operator, field,
                    "version " + std::to_string(version) + "; foldd reads " +
                        std::to_string(oldest) + " to " +
                        std::to_string(newest));
+}
+
+void ImportQonnx(onnx::ModelProto* model, OpsetVersions* versions) {
+  for (const onnx::NodeProto& node : model->graph().node()) {
+    if (!IsQonnxDomain(node.domain())) continue;
+    if (!versions->emplace(node.domain(), 1).second) continue;
+    auto* import = model->add_opset_import();
+    import->set_domain(node.domain());
+    import->set_version(1);
+  }
 }
 
 bool ReadVersions(onnx::ModelProto* model, OpsetVersions* versions,
@@ -53,6 +65,7 @@ bool ReadVersions(onnx::ModelProto* model, OpsetVersions* versions,
                        "the domain is imported in two versions");
     }
   }
+  ImportQonnx(model, versions);
   return true;
 }
 

@@ -128,6 +128,43 @@ TEST(OnnxImporter, FourBitWeights) {
   EXPECT_EQ(w->bytes, (std::vector<uint8_t>{0xf8, 7, 0, 1}));
 }
 
+// QONNX's operators are the same under each name of their domain, also where
+// the model does not import it, as its first exporters wrote.
+TEST(OnnxImporter, QonnxUnderEveryName) {
+  for (const std::string domain :
+       {"qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general"}) {
+    for (const std::string name : {"Quant", "IntQuant"}) {
+      onnx::ModelProto model = ParseGraph(R"(
+g (float[2,3] x) => (float[2,3] y)
+<float s = {0.25}, float z = {0.0}, int64 b = {4}>
+{ [q] y = Relu(x) [b] u = Relu(s) })",
+                                          9);
+      auto* node = NodeNamed(&model, "q");
+      node->set_domain(domain);
+      node->set_op_type(name);
+      for (const char* operand : {"s", "z", "b"}) node->add_input(operand);
+      const Imported result = Import(model);
+      ASSERT_TRUE(result.good) << domain << name << result.Text();
+      EXPECT_EQ(OpOf(result.node(0)), Op::kQuant);
+      EXPECT_EQ(result.graph.value(result.node(0).results[0]).type.shape,
+                (Shape{2, 3}));
+      auto* import = model.add_opset_import();
+      import->set_domain(domain);
+      import->set_version(2);
+      EXPECT_TRUE(Import(model).good);
+      import->set_version(3);
+      const Imported newer = Import(model);
+      EXPECT_FALSE(newer.good);
+      EXPECT_NE(newer.Text().find("version 3"), std::string::npos);
+      import->set_version(1);
+      node->set_op_type("FloatQuant");
+      const Imported other = Import(model);
+      EXPECT_FALSE(other.good);
+      EXPECT_NE(other.Text().find(domain + ".FloatQuant"), std::string::npos);
+    }
+  }
+}
+
 TEST(OnnxImporter, NodeCountIsBounded) {
   ImportOptions options;
   options.limits.max_nodes = 8;

@@ -1,7 +1,11 @@
 #include "compiler/import/schema_registry.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "compiler/import/contrib_schemas.h"
 #include "compiler/import/model_reader.h"
+#include "compiler/ops/ops.h"
 
 namespace fold::importer {
 namespace {
@@ -35,6 +39,25 @@ void BoundPropagation(onnx::OpSchema* schema) {
       });
 }
 
+// Operators whose older versions find shapes from known integers as little as
+// onnx knew to then; what they compute from them has not changed.
+constexpr std::string_view kPropagating[] = {"Add",     "Cast", "Concat",
+                                             "Gather",  "Mul",  "Shape",
+                                             "Squeeze", "Sub",  "Unsqueeze"};
+
+void TakeFromNewest(const std::string& name, const onnx::OpSchema& newest,
+                    onnx::OpSchema* schema) {
+  if (name == "Reshape") {
+    schema->TypeAndShapeInferenceFunction(
+        newest.GetTypeAndShapeInferenceFunction());
+  }
+  if (std::find(std::begin(kPropagating), std::end(kPropagating), name) !=
+          std::end(kPropagating) &&
+      !schema->has_data_propagation_function()) {
+    schema->PartialDataPropagationFunction(newest.GetDataPropagationFunction());
+  }
+}
+
 void BoundRank(onnx::OpSchema* schema) {
   if (!schema->has_type_and_shape_inference_function()) return;
   schema->TypeAndShapeInferenceFunction(
@@ -53,9 +76,10 @@ void BoundRank(onnx::OpSchema* schema) {
 }  // namespace
 
 SchemaRegistry::SchemaRegistry() {
-  for (onnx::OpSchema& schema : MicrosoftSchemas()) {
-    std::string name = schema.Name();
-    microsoft_.emplace(std::move(name), std::move(schema));
+  for (const auto& schemas : {MicrosoftSchemas(), QonnxSchemas()}) {
+    for (const onnx::OpSchema& schema : schemas) {
+      contrib_.emplace(std::pair(schema.domain(), schema.Name()), schema);
+    }
   }
   for (const auto& [domain, name] : kOperators) {
     if (domain != std::string()) continue;
@@ -65,6 +89,9 @@ SchemaRegistry::SchemaRegistry() {
           onnx::OpSchemaRegistry::Schema(name, version, "");
       if (found == nullptr) break;
       onnx::OpSchema schema = *found;
+      TakeFromNewest(
+          name, *onnx::OpSchemaRegistry::Schema(name, kNewestOnnxOpset, ""),
+          &schema);
       BoundPropagation(&schema);
       BoundRank(&schema);
       version = schema.SinceVersion() - 1;
@@ -80,11 +107,11 @@ const SchemaRegistry& SchemaRegistry::Instance() {
 
 const onnx::OpSchema* SchemaRegistry::GetSchema(
     const std::string& name, int version, const std::string& domain) const {
-  if (domain == "com.microsoft") {
-    const auto at = microsoft_.find(name);
-    return at == microsoft_.end() ? nullptr : &at->second;
+  if (!domain.empty()) {
+    const auto at = contrib_.find(
+        {IsQonnxDomain(domain) ? std::string(kQonnxDomain) : domain, name});
+    return at == contrib_.end() ? nullptr : &at->second;
   }
-  if (!domain.empty()) return nullptr;
   // The last one whose first version is not above `version`.
   auto at = onnx_.upper_bound({name, version});
   if (at == onnx_.begin()) return nullptr;

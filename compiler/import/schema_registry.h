@@ -1,6 +1,6 @@
 // The operator schemas that the onnx library's checker and shape inference
 // work with: onnx's own for the operators of ops.def, bounded; and those of
-// com.microsoft, which onnx does not know.
+// com.microsoft and QONNX, which onnx does not know.
 #ifndef FOLD_COMPILER_IMPORT_SCHEMA_REGISTRY_H_
 #define FOLD_COMPILER_IMPORT_SCHEMA_REGISTRY_H_
 
@@ -26,15 +26,15 @@ class SchemaRegistry final : public onnx::ISchemaRegistry {
   static const SchemaRegistry& Instance();
 
   // The schema of an operator of ops.def; null if there is none of this name
-  // in `domain` ("" is ai.onnx) at `version`.
+  // in `domain` ("" is ai.onnx; QONNX's under any of its names) at `version`.
   const onnx::OpSchema* GetSchema(const std::string& name, int version,
                                   const std::string& domain) const override;
 
  private:
   SchemaRegistry();
 
-  // com.microsoft's, by name.
-  std::map<std::string, onnx::OpSchema> microsoft_;
+  // com.microsoft's and QONNX's, by domain and name.
+  std::map<std::pair<std::string, std::string>, onnx::OpSchema> contrib_;
   // ai.onnx's, by name and first version.
   std::map<std::pair<std::string, int>, onnx::OpSchema> onnx_;
 };

@@ -150,6 +150,7 @@ bool LowerQuantize(Lowering& lowering, NodeId id) {
   p.axis = type.encoding->axis;
   p.permutation = perm;
   SetRange(type, &p.lo, &p.hi);
+  p.rounding = static_cast<format_::Rounding>(type.encoding->rounding);
   const int to = lowering.AddValue(node.results[0], perm);
   format_::OpT& op =
       lowering.AddOp(id, format_::Opcode::QUANTIZE, {from}, {to});

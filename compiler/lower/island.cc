@@ -38,6 +38,8 @@ class IslandOp {
         return Binary(format_::BinaryKind::MUL, Input(0), Input(1));
       case Op::kDiv:
         return Binary(format_::BinaryKind::DIV, Input(0), Input(1));
+      case Op::kPow:
+        return Binary(format_::BinaryKind::POW, Input(0), Input(1));
       case Op::kRelu:
         return Unary(format_::UnaryKind::RELU, 0, 0);
       case Op::kClip:

@@ -1,4 +1,4 @@
-// Add, Sub, Mul, Div, Relu, Clip, Softmax.
+// Add, Sub, Mul, Div, Pow, Relu, Clip, Softmax.
 #include <algorithm>
 #include <cmath>
 
@@ -40,6 +40,13 @@ std::optional<double> ExactReal(Op op, double a, double b) {
     case Op::kDiv:
       result = a / b;
       error = std::fma(result, b, -a);
+      break;
+    case Op::kPow:
+      if (b == 1) return a;
+      if (b == 2) return ExactReal(Op::kMul, a, a);
+      if (b != 0.5 || a < 0) return std::nullopt;
+      result = std::sqrt(a);
+      error = std::fma(result, result, -a);
       break;
     default:
       return std::nullopt;

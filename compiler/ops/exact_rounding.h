@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "compiler/base/rounding.h"
+
 namespace fold {
 
 // The integer nearest to x / scale, ties to even, clamped to ±2^40. NaN gives
@@ -27,6 +29,24 @@ inline int64_t DivideToNearest(double x, double scale) {
   if (remainder > half || (remainder == half && odd)) q += 1;
   if (remainder < -half || (remainder == -half && odd)) q -= 1;
   return static_cast<int64_t>(q);
+}
+
+// x / scale rounded as told; the same limits, and scale > 0.
+inline int64_t DivideAndRound(double x, double scale, Rounding rounding) {
+  int64_t k = DivideToNearest(x, scale);
+  if (rounding == Rounding::kHalfEven) return k;
+  if (rounding == Rounding::kSign) return x >= 0 ? 1 : -1;
+  // The other roundings step at most one code away from the nearest: at
+  // quotients twice / 2, compared with x without rounding.
+  const auto reaches = [&](int64_t code) {
+    const RoundingStep step = StepTo(rounding, code);
+    const double rest =
+        std::fma(-static_cast<double>(step.twice) / 2, scale, x);
+    return rest > 0 || (rest == 0 && step.takes);
+  };
+  while (reaches(k + 1)) ++k;
+  while (!reaches(k)) --k;
+  return k;
 }
 
 }  // namespace fold

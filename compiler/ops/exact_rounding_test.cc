@@ -88,5 +88,50 @@ TEST(ExactRounding, ExceptionalValues) {
   EXPECT_EQ(DivideToNearest(-0.0, 1), 0);
 }
 
+TEST(DivideAndRound, IsTheRounding) {
+  for (int r = 0; r <= static_cast<int>(Rounding::kSign); ++r) {
+    const auto rounding = static_cast<Rounding>(r);
+    for (int i = -40; i <= 40; ++i) {
+      const double q = i / 8.0;
+      double want = 0;
+      switch (rounding) {
+        case Rounding::kHalfEven:
+          want = std::nearbyint(q);
+          break;
+        case Rounding::kHalfOdd:
+          want = std::nearbyint(q + 1) - 1;
+          break;
+        case Rounding::kHalfFromZero:
+          want = std::round(q);
+          break;
+        case Rounding::kHalfToZero:
+          want = std::copysign(std::ceil(std::abs(q) - 0.5), q);
+          break;
+        case Rounding::kHalfUp:
+          want = std::floor(q + 0.5);
+          break;
+        case Rounding::kFloor:
+          want = std::floor(q);
+          break;
+        case Rounding::kCeil:
+          want = std::ceil(q);
+          break;
+        case Rounding::kFromZero:
+          want = std::copysign(std::ceil(std::abs(q)), q);
+          break;
+        case Rounding::kToZero:
+          want = std::trunc(q);
+          break;
+        case Rounding::kSign:
+          want = q >= 0 ? 1 : -1;
+          break;
+      }
+      EXPECT_EQ(DivideAndRound(q * 0.25, 0.25, rounding),
+                static_cast<int64_t>(want))
+          << RoundingName(rounding) << " of " << q;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fold

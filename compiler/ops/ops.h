@@ -24,8 +24,13 @@ inline Op OpOf(const Node& node) { return ToOp(node.op); }
 // The table behind the printer, the parser and the verifier.
 const OpTable& Ops();
 
+// QONNX's operators stand in models under three names of their domain.
+inline constexpr std::string_view kQonnxDomain = "qonnx.custom_op.general";
+bool IsQonnxDomain(std::string_view domain);
+
 // The operator that an ONNX node of this domain and name is imported as.
-// QuantizeLinear and DequantizeLinear of com.microsoft are the same operators.
+// QuantizeLinear and DequantizeLinear of com.microsoft are the same operators;
+// so are QONNX's under any of its domain's names, and its IntQuant and Quant.
 std::optional<Op> OpFromOnnx(std::string_view domain, std::string_view name);
 
 }  // namespace fold

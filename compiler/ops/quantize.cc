@@ -62,21 +62,33 @@ TensorPtr EvaluateQuantize(const OperandView& view) {
   }
   const ElementType type = CodesType(view.node, zero);
   if (!IsInteger(type)) return nullptr;
+  const auto rounding =
+      ParseRounding(view.node.attribute<std::string>("rounding", "half_even"));
+  if (!rounding) return nullptr;
   std::vector<int64_t> codes(x.size());
   for (int64_t i = 0; i < x.size(); ++i) {
     const int64_t p = ParameterIndex(i, x.shape, axis, count);
     const int64_t z = zero ? zero->integer(zero->size() == 1 ? 0 : p) : 0;
-    codes[i] = std::clamp(DivideToNearest(x.real(i), scale.real(p)) + z,
-                          LowestCode(type), HighestCode(type));
+    codes[i] =
+        std::clamp(DivideAndRound(x.real(i), scale.real(p), *rounding) + z,
+                   view.node.attribute("code_low", LowestCode(type)),
+                   view.node.attribute("code_high", HighestCode(type)));
   }
   return MakeIntegerTensor(type, x.shape, codes);
 }
 
 }  // namespace
 
-const OpSpec kQuantizeSpec = {"axis,block_size,output_dtype,precision,saturate",
-                              EncodingRule::kFixing, SameShape,
-                              EvaluateQuantize, false};
+// code_low, code_high and rounding are ours: what a quantization that is not
+// ONNX's says beside its scale and zero point (EncodingOf).
+const OpSpec kQuantizeSpec = {
+    "axis,block_size,code_high,code_low,output_dtype,precision,rounding,"
+    "saturate",
+    EncodingRule::kFixing, SameShape, EvaluateQuantize, false};
+// Real numbers to real numbers on a grid; evaluated once expand_fake_quant has
+// made them two.
+const OpSpec kQuantSpec = {"narrow,rounding_mode,signed", EncodingRule::kFixing,
+                           SameShape, nullptr, true};
 // Never evaluated: the integers and their scale would be lost.
 const OpSpec kDequantizeSpec = {"axis,block_size,output_dtype",
                                 EncodingRule::kNone, SameShape, nullptr, false};

@@ -87,12 +87,21 @@ const OpTable& Ops() {
 
 const OpSpec& SpecOf(Op op) { return *kRows[static_cast<int>(op)].spec; }
 
+bool IsQonnxDomain(std::string_view domain) {
+  return domain == kQonnxDomain || domain == "onnx.brevitas" ||
+         domain == "finn.custom_op.general";
+}
+
 std::optional<Op> OpFromOnnx(std::string_view domain, std::string_view name) {
   if (domain == "-") return std::nullopt;  // made by passes alone
   if (domain == "ai.onnx") domain = "";
   if (domain == "com.microsoft" &&
       (name == "QuantizeLinear" || name == "DequantizeLinear")) {
     domain = "";
+  }
+  if (IsQonnxDomain(domain)) {
+    domain = kQonnxDomain;
+    if (name == "IntQuant") name = "Quant";
   }
   for (size_t i = 0; i < std::size(kRows); ++i) {
     if (kRows[i].domain == domain && kRows[i].onnx_name == name) {

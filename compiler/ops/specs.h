@@ -8,7 +8,7 @@ namespace fold {
 
 // quantize.cc
 extern const OpSpec kQuantizeSpec, kDequantizeSpec, kRequantizeSpec,
-    kQLinearSpec;
+    kQLinearSpec, kQuantSpec;
 // linear.cc
 extern const OpSpec kConvSpec, kGemmSpec, kMatMulSpec, kBatchNormSpec;
 // elementwise.cc
@@ -17,7 +17,7 @@ extern const OpSpec kElementwiseSpec, kActivationSpec, kUnarySpec;
 extern const OpSpec kPoolSpec, kGlobalPoolSpec, kReduceSpec;
 // movement.cc
 extern const OpSpec kReshapeSpec, kTransposeSpec, kConcatSpec, kPadSpec,
-    kIdentitySpec, kCastSpec;
+    kIdentitySpec, kCastSpec, kDepthToSpaceSpec;
 // constant.cc
 extern const OpSpec kConstantSpec, kShapeSpec, kGatherSpec;
 

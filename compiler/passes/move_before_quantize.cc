@@ -19,8 +19,9 @@ int64_t CodeOf(double bound, const TensorType& type) {
                 high = HighestCode(type.element);
   if (std::isinf(bound)) return bound < 0 ? low : high;
   const Encoding& e = *type.encoding;
-  return std::clamp(DivideToNearest(bound, e.scales[0]) + e.zero_points[0], low,
-                    high);
+  return std::clamp(
+      DivideAndRound(bound, e.scales[0], e.rounding) + e.zero_points[0], low,
+      high);
 }
 
 // The number that a Pad pads with, nullopt if it is computed or if the Pad

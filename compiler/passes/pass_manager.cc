@@ -3,6 +3,7 @@
 #include <chrono>
 #include <set>
 
+#include "compiler/annotate/qonnx.h"
 #include "compiler/passes/pattern.h"
 #include "compiler/passes/stage_check.h"
 
@@ -13,7 +14,8 @@ int CountConversions(const Graph& graph) {
   int count = 0;
   for (NodeId id : graph.order()) {
     const Op op = OpOf(graph.node(id));
-    count += op == Op::kQuantizeLinear || op == Op::kDequantizeLinear;
+    count +=
+        op == Op::kQuantizeLinear || op == Op::kDequantizeLinear || IsQonnx(op);
   }
   return count;
 }

@@ -12,6 +12,7 @@ ValueId WithEncoding(Rewriter& rewriter, Proposal& proposal, ValueId codes,
   if (value.type.encoding) {
     type.encoding->code_low = value.type.encoding->code_low;
     type.encoding->code_high = value.type.encoding->code_high;
+    type.encoding->rounding = value.type.encoding->rounding;
   }
   if (type == value.type) return codes;
   const ValueId recast =

@@ -7,9 +7,9 @@
 namespace fold {
 
 // `codes`, in a value whose type carries `encoding` (the range of codes that
-// can come stays): `codes` itself where its type says so already; for a
-// constant a clone; else the result of an Identity that is added to the
-// proposal. What that needs is said in the proposal's sheet.
+// can come and the rounding that made them stay): `codes` itself where its type
+// says so already; for a constant a clone; else the result of an Identity that
+// is added to the proposal. What that needs is said in the proposal's sheet.
 ValueId WithEncoding(Rewriter& rewriter, Proposal& proposal, ValueId codes,
                      const Encoding& encoding, const Provenance& provenance);
 

@@ -86,7 +86,9 @@ bool SinkDequantize(Rewriter& rewriter, NodeId id, const std::string& rule) {
   type.shape = graph.value(node.results[0]).type.shape;
   const auto [low, high] =
       std::pair(type.encoding->code_low, type.encoding->code_high);
+  const Rounding rounding = type.encoding->rounding;
   type.encoding = encoding;
+  type.encoding->rounding = rounding;
   if (DataOperands(node) == 1) {
     type.encoding->code_low = low;
     type.encoding->code_high = high;

@@ -1,6 +1,7 @@
 #include "compiler/passes/stage_check.h"
 
 #include "compiler/annotate/qlinear_operands.h"
+#include "compiler/annotate/qonnx.h"
 #include "compiler/ops/op_spec.h"
 #include "compiler/passes/affine_tail.h"
 #include "compiler/passes/dequantized.h"
@@ -31,7 +32,8 @@ std::string AnnotatedFault(const Graph& graph, const Node& node) {
       // A QGemm without output parameters gives real numbers.
       : IsQLinear(op) && (op != Op::kQGemm || node.operands.size() > 7)
           ? Encoded(graph, node.results[0])
-          : true;
+      : IsQonnx(op) ? Encoded(graph, node.results[0])
+                    : true;
   return bound ? "" : "its quantization is not bound to a type";
 }
 
@@ -40,6 +42,13 @@ std::string SimplifiedFault(const Graph& graph, const Node& node) {
   if (op == Op::kConstant || op == Op::kIdentity) {
     return "a Constant or Identity is left";
   }
+  for (ValueId id : node.results) {
+    if (id.valid() && IsFloat(graph.value(id).type.element) &&
+        Encoded(graph, id)) {
+      return "its fake-quantization is in one piece";
+    }
+  }
+  if (op == Op::kDepthToSpace) return "a DepthToSpace is left";
   if (EvaluateNode(graph, node)) {
     return "all its operands are constant and it is not evaluated";
   }

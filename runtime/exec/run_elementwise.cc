@@ -75,6 +75,7 @@ void RunQuantize(const OpRun& r) {
   op.zeros = format::View(p.zero_points()).data;
   op.lo = p.lo();
   op.hi = p.hi();
+  op.rounding = static_cast<kernels::Rounding>(p.rounding());
   ShareRange(r, op, kernels::QuantizeRange);
 }
 

@@ -76,7 +76,12 @@ bool CheckQuantize(const OpCheck& c) {
   for (int64_t i = 0; i < zeros.size; ++i) {
     if (!CheckBounds(c, zeros.data[i], zeros.data[i], type)) return false;
   }
-  return true;
+  if (p.rounding() > Rounding::SIGN) return c.Fail("no such rounding");
+  if (p.rounding() != Rounding::SIGN) return true;
+  for (int64_t i = 0; i < zeros.size; ++i) {
+    if (zeros.data[i] != 0) return c.Fail("a sign with a zero point");
+  }
+  return (p.lo() >= -1 && p.hi() <= 1) || c.Fail("a sign beyond -1 and 1");
 }
 
 bool CheckDequantize(const OpCheck& c) {

@@ -46,6 +46,22 @@ TEST_F(CheckBoundary, Codes) {
   EXPECT_TRUE(Refuses(&a, "codes from 0 to 300"));
 }
 
+TEST_F(CheckBoundary, Roundings) {
+  q().rounding = static_cast<Rounding>(10);
+  EXPECT_TRUE(Refuses(&a, "no such rounding"));
+  q().rounding = Rounding::FLOOR;
+  EXPECT_TRUE(Accepts(&a));
+  q().rounding = Rounding::SIGN;
+  q().zero_points = {0};
+  q().hi = 1;
+  EXPECT_TRUE(Accepts(&a));
+  q().hi = 2;
+  EXPECT_TRUE(Refuses(&a, "a sign beyond -1 and 1"));
+  q().hi = 1;
+  q().zero_points = {1};
+  EXPECT_TRUE(Refuses(&a, "a sign with a zero point"));
+}
+
 TEST_F(CheckBoundary, Permutation) {
   q().permutation = {0, 1, 2, 3};
   EXPECT_TRUE(Refuses(&a, "physical shape is not the permuted logical one"));

@@ -98,7 +98,7 @@ bool CheckF64Matmul(const OpCheck& c) {
 bool CheckF64Binary(const OpCheck& c) {
   const F64BinaryParameters& p = *c.op->parameters_as_F64BinaryParameters();
   if (!CheckDoubles(c)) return false;
-  if (p.kind() > BinaryKind::MAXIMUM) return c.Fail("unknown kind");
+  if (p.kind() > BinaryKind::POW) return c.Fail("unknown kind");
   int64_t strides[kMaxDimensions];
   for (int i = 0; i < 2; ++i) {
     if (!BroadcastStrides(ShapeOf(c.Input(i)), ShapeOf(c.Output()), strides)) {

@@ -71,9 +71,9 @@ TEST(CheckFloat, Pointwise) {
   op->opcode = Opcode::F64_BINARY;
   op->inputs = {x, x};
   op->parameters.Set(F64BinaryParametersT());
-  op->parameters.AsF64BinaryParameters()->kind = BinaryKind::POW;
+  op->parameters.AsF64BinaryParameters()->kind = static_cast<BinaryKind>(7);
   EXPECT_TRUE(Refuses(&a, "unknown kind"));
-  op->parameters.AsF64BinaryParameters()->kind = BinaryKind::MAXIMUM;
+  op->parameters.AsF64BinaryParameters()->kind = BinaryKind::POW;
   EXPECT_TRUE(Accepts(&a));
   a.artifact.tensors[x]->shape = {3, 2};
   EXPECT_TRUE(Refuses(&a, "does not broadcast"));

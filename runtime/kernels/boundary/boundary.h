@@ -8,15 +8,17 @@
 #include <cstdint>
 
 #include "runtime/numerics/code_type.h"
+#include "runtime/numerics/rounding.h"
 #include "runtime/numerics/strided_shape.h"
 
 namespace fold::kernels {
 
 enum class FloatType : uint8_t { kF32, kF64 };
 
-// q = x / scales[c] in double; NaN gives zeros[c]; else half_even(q) + zeros[c]
-// clamped to [lo, hi], which are codes of out_type; infinities saturate.
-// Scales are finite and above 0. One scale and zero, or one a channel.
+// q = x / scales[c] in double; NaN gives zeros[c] (-1 for kSign); else
+// rounding(q) + zeros[c] clamped to [lo, hi], which are codes of out_type;
+// infinities saturate. Scales are finite and above 0. One scale and zero, or
+// one a channel. kSign: zeros are 0, and [lo, hi] lies within [-1, 1].
 struct Quantize {
   StridedShape shape;
   FloatType x_type = FloatType::kF32;
@@ -27,6 +29,7 @@ struct Quantize {
   const int64_t* zeros = nullptr;
   int64_t lo = 0;
   int64_t hi = 0;
+  Rounding rounding = Rounding::kHalfEven;
 };
 void QuantizeRange(const Quantize& op, int64_t begin, int64_t end);
 void QuantizeRangeReference(const Quantize& op, int64_t begin, int64_t end);

@@ -71,6 +71,70 @@ TEST(Boundary, QuantizeAllTypes) {
   }
 }
 
+TEST(Boundary, QuantizeRoundsAsTold) {
+  std::mt19937_64 random(2);
+  double x[120];
+  for (double& value : x) value = AnyReal(&random);
+  const double scales[] = {1.0, 0.25, 0.7};
+  for (int r = 0; r < kRoundingCount; ++r) {
+    Quantize op;
+    op.shape = Permuted();
+    op.x_type = FloatType::kF64;
+    op.out_type = CodeType::kS8;
+    op.rounding = static_cast<Rounding>(r);
+    const bool sign = op.rounding == Rounding::kSign;
+    const int64_t zeros[] = {0, sign ? 0 : -7, sign ? 0 : 100};
+    op.x = x;
+    op.scales = scales;
+    op.zeros = zeros;
+    op.lo = sign ? -1 : -100;
+    op.hi = sign ? 1 : 120;
+    Guarded<int8_t> want(120, 1), got(120, 2);
+    op.out = want.data();
+    QuantizeRangeReference(op, 0, 120);
+    op.out = got.data();
+    QuantizeRange(op, 0, 33);
+    QuantizeRange(op, 33, 120);
+    EXPECT_EQ(got.Copy(), want.Copy()) << r;
+    ASSERT_TRUE(got.Intact());
+  }
+}
+
+TEST(Boundary, RoundingsAreTheDefinitions) {
+  const double x[] = {-2.5, -2, -1.5, -0.25, -0.0, 0.5, 1.5, 1.75, kNaN};
+  const int8_t expected[kRoundingCount][9] = {
+      {-2, -2, -2, 0, 0, 0, 2, 2, 0},    // half even
+      {-3, -2, -1, 0, 0, 1, 1, 2, 0},    // half odd
+      {-3, -2, -2, 0, 0, 1, 2, 2, 0},    // half from zero
+      {-2, -2, -1, 0, 0, 0, 1, 2, 0},    // half to zero
+      {-2, -2, -1, 0, 0, 1, 2, 2, 0},    // half up
+      {-3, -2, -2, -1, 0, 0, 1, 1, 0},   // floor
+      {-2, -2, -1, 0, 0, 1, 2, 2, 0},    // ceil
+      {-3, -2, -2, -1, 0, 1, 2, 2, 0},   // from zero
+      {-2, -2, -1, 0, 0, 0, 1, 1, 0},    // to zero
+      {-1, -1, -1, -1, 1, 1, 1, 1, -1},  // sign
+  };
+  const double scale = 1;
+  const int64_t zero = 0;
+  for (int r = 0; r < kRoundingCount; ++r) {
+    Quantize op;
+    op.shape.rank = 1;
+    op.shape.dims[0] = 9;
+    op.shape.a_strides[0] = 1;
+    op.x_type = FloatType::kF64;
+    op.rounding = static_cast<Rounding>(r);
+    op.x = x;
+    op.scales = &scale;
+    op.zeros = &zero;
+    op.lo = op.rounding == Rounding::kSign ? -1 : -128;
+    op.hi = op.rounding == Rounding::kSign ? 1 : 127;
+    int8_t got[9];
+    op.out = got;
+    QuantizeRange(op, 0, 9);
+    for (int i = 0; i < 9; ++i) EXPECT_EQ(got[i], expected[r][i]) << r << i;
+  }
+}
+
 TEST(Boundary, QuantizeIsTheDefinition) {
   const double x[] = {0.5,  1.5,   2.5,  -0.5,      -1.5,
                       1e30, -1e30, kNaN, kInfinity, -kInfinity};

@@ -40,8 +40,8 @@ void GatherCodes(const Dequantize& op, int64_t begin, int64_t count,
 // The bounds are whole numbers, so clamping before rounding is the same as
 // after, and leaves a magnitude at which adding 1.5 * 2^52 drops the fraction,
 // ties to even.
-void QuantizeBlock(const Quantize& op, const double* x, const int64_t* channels,
-                   int64_t count, int64_t* codes) {
+void QuantizeHalfEven(const Quantize& op, const double* x,
+                      const int64_t* channels, int64_t count, int64_t* codes) {
   constexpr double kRound = 6755399441055744.0;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t zero = op.zeros[channels[i]];
@@ -53,6 +53,20 @@ void QuantizeBlock(const Quantize& op, const double* x, const int64_t* channels,
     q = q > most ? most : q;
     q = number ? q : 0.0;
     codes[i] = static_cast<int64_t>((q + kRound) - kRound) + zero;
+  }
+}
+
+void QuantizeBlock(const Quantize& op, const double* x, const int64_t* channels,
+                   int64_t count, int64_t* codes) {
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t zero = op.zeros[channels[i]];
+    const double least = static_cast<double>(op.lo - zero);
+    const double most = static_cast<double>(op.hi - zero);
+    double q = x[i] / op.scales[channels[i]];
+    if (q != q) q = op.rounding == Rounding::kSign ? -1.0 : 0.0;
+    q = q < least ? least : q;
+    q = q > most ? most : q;
+    codes[i] = static_cast<int64_t>(RoundQuotient(op.rounding, q)) + zero;
   }
 }
 
@@ -70,7 +84,11 @@ void QuantizeRange(const Quantize& op, int64_t begin, int64_t end) {
              channels);
     }
     int64_t codes[kBlock];
-    QuantizeBlock(op, x, channels, count, codes);
+    if (op.rounding == Rounding::kHalfEven) {
+      QuantizeHalfEven(op, x, channels, count, codes);
+    } else {
+      QuantizeBlock(op, x, channels, count, codes);
+    }
     StoreCodes(op.out_type, op.out, at, count, codes);
   }
 }

@@ -25,8 +25,47 @@ void QuantizeRangeReference(const Quantize& op, int64_t begin, int64_t end) {
                          : static_cast<const double*>(op.x)[at];
     const double q = x / op.scales[c];
     double code = static_cast<double>(op.zeros[c]);
-    if (!std::isnan(q)) {
-      code += std::nearbyint(q);
+    if (std::isnan(q)) {
+      if (op.rounding == Rounding::kSign) code = -1;
+    } else {
+      const double least = std::floor(q), most = std::ceil(q);
+      const double even = std::fmod(least, 2.0) == 0 ? least : most;
+      const double odd = even == least ? most : least;
+      const double from = q < 0 ? least : most, to = q < 0 ? most : least;
+      const bool tie = q - least == 0.5;
+      double rounded = std::nearbyint(q);
+      switch (op.rounding) {
+        case Rounding::kHalfEven:
+          break;
+        case Rounding::kHalfOdd:
+          if (tie) rounded = odd;
+          break;
+        case Rounding::kHalfFromZero:
+          if (tie) rounded = from;
+          break;
+        case Rounding::kHalfToZero:
+          if (tie) rounded = to;
+          break;
+        case Rounding::kHalfUp:
+          if (tie) rounded = most;
+          break;
+        case Rounding::kFloor:
+          rounded = least;
+          break;
+        case Rounding::kCeil:
+          rounded = most;
+          break;
+        case Rounding::kFromZero:
+          rounded = from;
+          break;
+        case Rounding::kToZero:
+          rounded = to;
+          break;
+        case Rounding::kSign:
+          rounded = q >= 0 ? 1 : -1;
+          break;
+      }
+      code += rounded;
       if (code < static_cast<double>(op.lo)) code = static_cast<double>(op.lo);
       if (code > static_cast<double>(op.hi)) code = static_cast<double>(op.hi);
     }

@@ -43,7 +43,7 @@ struct F64Product {
 };
 void F64MatrixProduct(const F64Product& op);
 
-enum class F64BinaryKind : uint8_t { kAdd, kSub, kMul, kDiv, kMin, kMax };
+enum class F64BinaryKind : uint8_t { kAdd, kSub, kMul, kDiv, kMin, kMax, kPow };
 double F64BinaryOne(F64BinaryKind kind, double a, double b);
 void F64Binary(F64BinaryKind kind, const StridedShape& shape, const double* a,
                const double* b, double* out);

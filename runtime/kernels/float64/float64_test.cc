@@ -171,6 +171,18 @@ TEST(Float64, Pointwise) {
   EXPECT_EQ(F64BinaryOne(F64BinaryKind::kDiv, 1, 0), kInfinity);
   EXPECT_EQ(F64BinaryOne(F64BinaryKind::kMin, 1, -2), -2);
   EXPECT_TRUE(std::isnan(F64BinaryOne(F64BinaryKind::kMax, 1, kNaN)));
+  EXPECT_EQ(F64BinaryOne(F64BinaryKind::kPow, 2.25, 0.5), 1.5);
+  EXPECT_EQ(F64BinaryOne(F64BinaryKind::kPow, -3, 3), -27);
+  EXPECT_EQ(F64BinaryOne(F64BinaryKind::kPow, 2, -3), 0.125);
+  EXPECT_EQ(F64BinaryOne(F64BinaryKind::kPow, 5, 0), 1);
+  EXPECT_TRUE(std::isnan(F64BinaryOne(F64BinaryKind::kPow, -2, 1.5)));
+  for (double x : {0.01, 0.7, 1.0, 3.5, 1000.0}) {
+    for (double y : {-2.5, -0.3, 0.1, 1.7, 65.0}) {
+      EXPECT_NEAR(F64BinaryOne(F64BinaryKind::kPow, x, y) / std::pow(x, y), 1,
+                  1e-12)
+          << x << " " << y;
+    }
+  }
   const auto one = [](F64UnaryKind kind, double x) {
     return F64UnaryOne(kind, 0.25, 2.0, x);
   };

@@ -1,5 +1,6 @@
 #include "runtime/kernels/float64/functions.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -133,6 +134,21 @@ double Erf(double x) {
     y = 1.0 - ErfcTail(a);
   }
   return x < 0 ? -y : y;
+}
+
+double Power(double x, double y) {
+  constexpr double kMostProducts = 64;
+  if (y == 0.5) return std::sqrt(x);
+  const bool whole = y == std::floor(y);
+  if (whole && std::fabs(y) <= kMostProducts) {
+    double product = 1.0;
+    for (int i = static_cast<int>(std::fabs(y)); i > 0; --i) product *= x;
+    return y < 0 ? 1.0 / product : product;
+  }
+  if (x >= 0) return Exp(y * Log(x));
+  if (!whole) return std::numeric_limits<double>::quiet_NaN();
+  const double magnitude = Exp(y * Log(-x));
+  return std::fmod(y, 2.0) != 0 ? -magnitude : magnitude;
 }
 
 double Sigmoid(double x) {

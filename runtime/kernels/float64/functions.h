@@ -20,6 +20,10 @@ double Tanh(double x);
 double Erf(double x);
 // 1 / (1 + exp(-x)), without overflow.
 double Sigmoid(double x);
+// x to the power y: by the root for y = 1/2, by multiplications for whole y of
+// at most 64, else exp(y log x), whose relative error grows with |y log x|
+// (below 1e-13 up to 100). A negative x with a y that is not whole gives NaN.
+double Power(double x, double y);
 // Nearest whole number, ties to even.
 double RoundHalfEven(double x);
 

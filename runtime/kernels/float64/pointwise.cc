@@ -26,6 +26,8 @@ double F64BinaryOne(F64BinaryKind kind, double a, double b) {
       return a != a ? a : b != b ? b : a < b ? a : b;
     case F64BinaryKind::kMax:
       return a != a ? a : b != b ? b : a > b ? a : b;
+    case F64BinaryKind::kPow:
+      return Power(a, b);
   }
   return a;
 }
