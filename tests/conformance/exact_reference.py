@@ -77,6 +77,69 @@ def dequantize(codes, scale, zero, axis=1):
     return real(codes.astype(object) - offset) * along(real(scale), axis, rank)
 
 
+def away(value, whole):
+    """`whole`, a count, with the sign of `value`."""
+    return whole if value >= 0 else -whole
+
+
+HALF = Fraction(1, 2)
+ROUNDINGS = {
+    "ROUND": round, "HALF_EVEN": round, "FLOOR": math.floor,
+    "CEIL": math.ceil, "DOWN": math.trunc, "ROUND_TO_ZERO": math.trunc,
+    "UP": lambda v: away(v, math.ceil(abs(v))),
+    "HALF_UP": lambda v: away(v, math.floor(abs(v) + HALF)),
+    "HALF_DOWN": lambda v: away(v, math.ceil(abs(v) - HALF))}
+
+
+def code_range(bits, signed=1, narrow=0):
+    if signed:
+        return -(2 ** (bits - 1)) + narrow, 2 ** (bits - 1) - 1
+    return 0, 2 ** bits - 1 - narrow
+
+
+def rounding_of(mode):
+    return ROUNDINGS[(mode.decode() if isinstance(mode, bytes)
+                      else mode).upper()]
+
+
+def quant(x, scale, zero, bits, rounding_mode="ROUND", **form):
+    """QONNX: rounds x / scale + zero, and stays a real number."""
+    codes = each(rounding_of(rounding_mode), x / scale + zero)
+    low, high = code_range(int(np.max(bits)), **form)
+    return (np.clip(codes, low, high) - zero) * scale
+
+
+def bipolar_quant(x, scale):
+    return each(lambda v: Fraction(1 if v >= 0 else -1), x) * scale
+
+
+def trunc(x, scale, zero, _, out_scale, bits, rounding_mode="FLOOR", **form):
+    """QONNX, version 2: to the input's grid first, then fewer bits."""
+    ratio = out_scale / scale
+    codes = each(rounding_of(rounding_mode),
+                 each(round, x / scale + zero) / ratio)
+    low, high = code_range(int(np.max(bits)), **form)
+    return (np.clip(codes, low, high) - zero / ratio) * out_scale
+
+
+def depth_to_space(x, blocksize, mode="DCR"):
+    n, c, h, w = x.shape
+    b, parts = blocksize, c // blocksize ** 2
+    if mode in (b"CRD", "CRD"):
+        x = x.reshape(n, parts, b, b, h, w).transpose(0, 1, 4, 2, 5, 3)
+    else:
+        x = x.reshape(n, b, b, parts, h, w).transpose(0, 3, 4, 1, 5, 2)
+    return x.reshape(n, parts, h * b, w * b)
+
+
+def power(x, y):
+    """By a whole number, or the root."""
+    exponent = y.reshape(-1)[0]
+    if exponent == HALF:
+        return each(square_root, x)
+    return each(lambda v: v ** int(exponent), x)
+
+
 def sliding(x, kernel, strides, dilations):
     """Windows over the trailing axes: their elements lie on new last axes."""
     n = len(kernel)
@@ -223,11 +286,14 @@ REAL = {
     "Relu": lambda x: np.maximum(x, Fraction(0)), "Softmax": softmax,
     "MaxPool": max_pool, "AveragePool": average_pool,
     "GlobalAveragePool": lambda x: mean(x, range(2, x.ndim)),
+    "Quant": quant, "IntQuant": quant, "BipolarQuant": bipolar_quant,
+    "Trunc": trunc, "Pow": power,
     "ReduceMean": lambda x, inputs=None, axes=None, keepdims=1: mean(
         x, axes if inputs is None else inputs, keepdims),
 }
 # Operators that move data of any kind.
 MOVING = {
+    "DepthToSpace": depth_to_space,
     "Reshape": reshape, "Squeeze": squeeze, "Unsqueeze": unsqueeze,
     "Pad": explicit_pad, "Identity": lambda x: x,
     "Flatten": lambda x, axis=1: x.reshape(

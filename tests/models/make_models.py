@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cases_linear  # noqa: E402
 import cases_other  # noqa: E402
 import cases_qlinear  # noqa: E402
+import cases_qonnx  # noqa: E402
 from network import Network  # noqa: E402
 from sample_network import sample_model  # noqa: E402
 
@@ -25,7 +26,7 @@ SAMPLE_SHAPE = "image=2,1,12,12"
 
 def cases():
     """(name, class, shapes, flags, function that returns the model) of each."""
-    for room in (cases_linear, cases_other, cases_qlinear):
+    for room in (cases_linear, cases_other, cases_qlinear, cases_qonnx):
         for build, kind, flags in room.CASES:
             opset = getattr(room, "OPSET", {}).get(build, 17)
             yield build.__name__, kind, "", flags, made(build, opset)

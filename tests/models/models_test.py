@@ -23,7 +23,8 @@ ISSUE_OPERATORS = set("""
     GlobalAveragePool ReduceMean Softmax Reshape Flatten Transpose Squeeze
     Unsqueeze Concat BatchNormalization Identity Cast Constant ConstantOfShape
     Shape Gather QuantizeLinear DequantizeLinear QLinearConv QLinearMatMul
-    QLinearAdd QLinearAveragePool QGemm QLinearSoftmax Pad""".split())
+    QLinearAdd QLinearAveragePool QGemm QLinearSoftmax Pad
+    Quant IntQuant BipolarQuant Trunc Pow DepthToSpace""".split())
 
 
 class Made(unittest.TestCase):
@@ -36,6 +37,8 @@ class Made(unittest.TestCase):
         names = [name for name, *_ in make_models.cases()]
         self.assertEqual(len(names), len(set(names)))
         for name, *_, model in make_models.cases():
+            if name == "qonnx_not_imported":
+                continue  # unsound on purpose, as its exporters wrote it
             with self.subTest(name):
                 onnx.checker.check_model(model())
 

@@ -29,6 +29,8 @@ class Network:
         self.rng = np.random.default_rng(zlib.crc32(name.encode()))
         self.nodes, self.constants, self.inputs = [], [], []
         self.outputs, self.counts, self.uses_others = [], {}, False
+        self.domains = {}  # further operator sets, by version
+        self.omitted = set()  # those that the model does not import after all
 
     # Names and plain nodes.
 
@@ -128,12 +130,13 @@ class Network:
                                     np.zeros(np.shape(scale), I32), "bias")
         return self.dequantize(coded, 0 if np.ndim(scale) else None)
 
-    def finish(self, x, kind=I8, scale=None, zero=None, real=False):
+    def finish(self, x, kind=I8, scale=None, zero=None, real=False,
+               shape=None):
         """Quantizes `x`; the codes, or (real) their values, are the output."""
         coded = self.quantize(x, kind, scale, zero)
         if real:
             return self.output(self.dequantize(coded))
-        return self.output(coded.codes, kind)
+        return self.output(coded.codes, kind, shape)
 
     def model(self):
         graph = helper.make_graph(self.nodes, self.name, self.inputs,
@@ -141,9 +144,15 @@ class Network:
         opsets = [helper.make_opsetid("", self.opset)]
         if self.uses_others:
             opsets.append(helper.make_opsetid(OTHERS_DOMAIN, 1))
-        return shaped(helper.make_model(
+        opsets += [helper.make_opsetid(name, version)
+                   for name, version in self.domains.items()]
+        model = shaped(helper.make_model(
             graph, opset_imports=opsets, ir_version=8,
             producer_name="foldd tests"))
+        kept = [o for o in model.opset_import if o.domain not in self.omitted]
+        del model.opset_import[:]
+        model.opset_import.extend(kept)
+        return model
 
 
 def shaped(model):
