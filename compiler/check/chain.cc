@@ -46,8 +46,8 @@ Interval StepImage(const Step& step, const Interval& x) {
       y.high = ClampEnd(step.clamp, x.high, step.clamp.high);
       return y;
     case Step::Kind::kRound:
-      if (x.low) y.low = Number(mpq_class(x.low->RoundHalfEven()));
-      if (x.high) y.high = Number(mpq_class(x.high->RoundHalfEven()));
+      if (x.low) y.low = Number(mpq_class(RoundTo(step.rounding, *x.low)));
+      if (x.high) y.high = Number(mpq_class(RoundTo(step.rounding, *x.high)));
       return y;
   }
   return y;
@@ -73,7 +73,7 @@ class Reducer {
       case Step::Kind::kClamp:
         return AddClamp(step);
       case Step::Kind::kRound:
-        if (!integers_) Push(step);
+        if (!integers_ || step.rounding == Rounding::kSign) Push(step);
         integers_ = true;
         return;
     }
@@ -139,8 +139,9 @@ HalfLine PullClamp(const Step& step, HalfLine results) {
   return results;
 }
 
-// Rounding gives at least m from m - 1/2 on, the tie included if m is even.
-HalfLine PullRound(HalfLine results) {
+// Results of at least m start at one point; those of at most m end where m + 1
+// starts.
+HalfLine PullRound(Rounding rounding, HalfLine results) {
   const bool above = results.kind == HalfLine::Kind::kAbove;
   mpz_class m;
   if (above) {
@@ -148,9 +149,13 @@ HalfLine PullRound(HalfLine results) {
   } else {
     m = results.strict ? results.bound.Ceil() - 1 : results.bound.Floor();
   }
-  mpq_class tie(2 * m + (above ? -1 : 1), 2);
-  results.strict = mpz_odd_p(m.get_mpz_t()) != 0;
-  results.bound = Number(std::move(tie));
+  if (!above) m += 1;
+  if (rounding == Rounding::kSign && (m < 0 || m > 1)) {
+    return {(m < 0) == above ? HalfLine::Kind::kAll : HalfLine::Kind::kNone};
+  }
+  RoundingStart start = StartOf(rounding, m);
+  results.strict = start.strict == above;
+  results.bound = Number(std::move(start.from));
   return results;
 }
 
@@ -253,7 +258,11 @@ Step Clamp(Interval interval) {
   return step;
 }
 
-Step Round() { return Step(); }
+Step Round(Rounding rounding) {
+  Step step;
+  step.rounding = rounding;
+  return step;
+}
 
 Chain Reduce(const Chain& chain, size_t index, const Interval& domain,
              bool integers) {
@@ -273,7 +282,7 @@ Number Evaluate(const Chain& reduced, const Number& x) {
         y = ClampNumber(step.clamp, y);
         break;
       case Step::Kind::kRound:
-        y = Number(mpq_class(y.RoundHalfEven()));
+        y = Number(mpq_class(RoundTo(step.rounding, y)));
         break;
     }
   }
@@ -326,7 +335,7 @@ HalfLine PullBack(const Chain& reduced, HalfLine results) {
         results = PullClamp(reduced[i], std::move(results));
         break;
       case Step::Kind::kRound:
-        results = PullRound(std::move(results));
+        results = PullRound(reduced[i].rounding, std::move(results));
         break;
     }
   }

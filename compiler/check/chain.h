@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/check/number.h"
+#include "compiler/check/rounding.h"
 
 namespace fold::check {
 
@@ -27,13 +28,14 @@ struct Step {
   enum class Kind {
     kAffine,  // scale * x + offset
     kClamp,   // into [low, high]
-    kRound,   // to the nearest integer, half to even
+    kRound,   // to an integer, as `rounding` says
   };
   Kind kind = Kind::kRound;
   // One element (all classes) or one a class.
   std::vector<Number> scale;
   std::vector<Number> offset;
   Interval clamp;
+  Rounding rounding = Rounding::kHalfEven;
 };
 
 using Chain = std::vector<Step>;
@@ -41,7 +43,7 @@ using Chain = std::vector<Step>;
 Step Affine(std::vector<Number> scale, std::vector<Number> offset);
 Step Affine(Number scale, Number offset);
 Step Clamp(Interval interval);
-Step Round();
+Step Round(Rounding rounding = Rounding::kHalfEven);
 
 // The step with scalar constants of class `index`, as Reduce returns them.
 // Merges affine steps, drops what changes nothing on `domain`.

@@ -41,7 +41,7 @@ bool SameStep(const Step& x, size_t x_cls, const Step& y, size_t y_cls) {
     const size_t j = y.scale.size() == 1 ? 0 : y_cls;
     return x.scale[i] == y.scale[j] && x.offset[i] == y.offset[j];
   }
-  if (x.kind == Step::Kind::kRound) return true;
+  if (x.kind == Step::Kind::kRound) return x.rounding == y.rounding;
   const auto same = [](const std::optional<Number>& a,
                        const std::optional<Number>& b) {
     return a.has_value() == b.has_value() && (!a || *a == *b);
@@ -53,7 +53,8 @@ bool SameStep(const Step& x, size_t x_cls, const Step& y, size_t y_cls) {
 Chain QuantizeChain(const format::QuantizeParameters& p, int64_t channel) {
   const Number scale =
       Number::FromDouble(At(format::View(p.scales()), channel, 1));
-  return {Affine(Number(1) / scale, Number(0)), Round(),
+  return {Affine(Number(1) / scale, Number(0)),
+          Round(static_cast<Rounding>(p.rounding())),
           Affine(Number(1), Number(At(format::View(p.zero_points()), channel))),
           Clamp(Whole(p.lo(), p.hi()))};
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/check/onnx_file.h"
@@ -22,6 +23,8 @@ struct Scope {
   std::string output;  // name of the first output
   // Gets real operands that have no name in the file.
   std::vector<Value>* operands;
+  // Gets values in between that artifacts name and the file does not.
+  std::vector<std::pair<std::string, Value>>* named;
 };
 
 // A real tensor of which nothing is known.
@@ -35,6 +38,10 @@ Value Quantize(const Scope& scope, const Value& x, const Value& scale,
                const Value* zero, int64_t axis, int type);
 Value Dequantize(const Value& x, const Value& scale, const Value* zero,
                  int64_t axis);
+
+// meaning_qonnx.cc
+bool IsQonnx(const std::string& op);
+Value Qonnx(const Scope& scope, const std::vector<const Value*>& in);
 
 // meaning_elementwise.cc
 enum class Binary { kAdd, kSub, kMul, kDiv };

@@ -239,6 +239,36 @@ Value MoveGather(const Scope& scope, const Inputs& in) {
   return Gather(*in[0], out, index);
 }
 
+Value MoveDepthToSpace(const Scope& scope, const Inputs& in) {
+  const Value& x = *in[0];
+  const int64_t block = scope.attributes.Int("blocksize", 0);
+  if (x.shape.size() != 4 || block < 1 || block > 32768 ||
+      x.shape[1] % (block * block) != 0) {
+    return UnknownValue("a DepthToSpace that does not fit");
+  }
+  const bool columns = scope.attributes.Text("mode") == "CRD";
+  const int64_t depth = x.shape[1] / (block * block);
+  const int64_t height = x.shape[2], width = x.shape[3];
+  const Shape out = {x.shape[0], depth, height * block, width * block};
+  std::vector<int64_t> index;
+  index.reserve(x.size());
+  for (int64_t n = 0; n < out[0]; ++n) {
+    for (int64_t d = 0; d < depth; ++d) {
+      for (int64_t h = 0; h < out[2]; ++h) {
+        for (int64_t w = 0; w < out[3]; ++w) {
+          const int64_t part = h % block * block + w % block;
+          const int64_t channel =
+              columns ? d * block * block + part : part * depth + d;
+          index.push_back(((n * x.shape[1] + channel) * height + h / block) *
+                              width +
+                          w / block);
+        }
+      }
+    }
+  }
+  return Gather(x, out, index);
+}
+
 Value MoveCast(const Scope& scope, const Inputs& in) {
   const Value& x = *in[0];
   const auto type = static_cast<int>(scope.attributes.Int("to", 0));
@@ -273,8 +303,9 @@ Value MoveCast(const Scope& scope, const Inputs& in) {
 
 bool IsMovement(const std::string& op) {
   static const std::set<std::string>* const names = new std::set<std::string>{
-      "Reshape", "Flatten",  "Squeeze", "Unsqueeze", "Transpose", "Slice",
-      "Pad",     "Identity", "Dropout", "Gather",    "Cast",      "Concat"};
+      "Reshape", "Flatten", "Squeeze",     "Unsqueeze", "Transpose",
+      "Slice",   "Pad",     "Identity",    "Dropout",   "Gather",
+      "Cast",    "Concat",  "DepthToSpace"};
   return names->count(op) != 0;
 }
 
@@ -369,6 +400,7 @@ Value Move(const Scope& scope, const Inputs& in) {
   if (op == "Pad") return MovePad(scope, in);
   if (op == "Gather") return MoveGather(scope, in);
   if (op == "Cast") return MoveCast(scope, in);
+  if (op == "DepthToSpace") return MoveDepthToSpace(scope, in);
   if (op == "Concat") {
     return Join(scope, in, scope.attributes.Int("axis", 0));
   }

@@ -283,6 +283,7 @@ Value EvaluateFirst(const Scope& scope, const Inputs& in) {
                      onnx::TensorProto::INT64, x.shape);
   }
   if (KeepsShape(op) || op == "Sqrt") return FromConstantOrOpaque(scope, x);
+  if (IsQonnx(op)) return Qonnx(scope, in);
   if (!two) return UnknownValue("operator " + op + " is not known here");
   if (op == "QuantizeLinear" || op == "DequantizeLinear") {
     if (a.Int("block_size", 0) != 0) {

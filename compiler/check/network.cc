@@ -80,8 +80,14 @@ bool Network::Load(std::span<const uint8_t> bytes, const InputShapes& shapes,
     const std::string first =
         node.output_size() > 0 ? node.output(0) : std::string();
     std::vector<Value> operands;
-    const Scope scope{&roots_, &node, Attributes(node), first, &operands};
+    std::vector<std::pair<std::string, Value>> named;
+    const Scope scope{&roots_, &node,     Attributes(node),
+                      first,   &operands, &named};
     std::vector<Value> out = Evaluate(scope, in);
+    for (auto& [name, value] : named) {
+      values_.emplace(name, std::move(value));
+      nodes_[NodeName(node)].push_back(name);
+    }
     if (!operands.empty()) operands_[NodeName(node)] = std::move(operands);
     std::vector<std::string>& names = nodes_[NodeName(node)];
     for (int i = 0; i < node.output_size(); ++i) {

@@ -6,7 +6,9 @@ Usage: run.py LIST.tsv --bin DIR [--server HOST:PORT] [--models DIR]
 LIST has a model a line: file, class, shapes, flags (as make_models.py writes
 it). Class `exact`: integer outputs are equal, float ones within 2e-6 of their
 largest value. Flag `integer`: compiled with --require integer-only. With
---taps every quantized value that the artifact names is compared too.
+--taps every quantized value that the artifact names is compared too. Each
+artifact goes through the independent checker (`foldc verify`), which may find
+nothing wrong; how many of its lines it could not judge is printed.
 Needs: onnx, numpy.
 """
 import argparse
@@ -131,6 +133,18 @@ def compare(args, model, artifact, seed, scratch):
     return ""
 
 
+def verify(args, artifact, path, shapes):
+    """What the checker finds wrong, or an empty string."""
+    command = [os.path.join(args.bin, "foldc"), "verify", artifact, path]
+    for item in shapes:
+        command += ["--shape", item]
+    done = run(command + ["--quiet"])
+    lines = done.text.splitlines()
+    args.unchecked += sum(line.startswith("unchecked") for line in lines)
+    wrong = [line for line in lines if line.startswith("WRONG")]
+    return wrong[0] if wrong else "" if done.code == 0 else done.text[-300:]
+
+
 def check(args, path, shapes, flags, scratch):
     artifact = os.path.join(scratch, os.path.basename(path) + ".fold")
     done = compile_model(args, path, artifact, shapes, flags)
@@ -141,6 +155,9 @@ def check(args, path, shapes, flags, scratch):
     if "integer" in flags and not report["artifact"]["integer_only"]:
         return "the report does not say integer_only"
     model = bound(onnx.load(path), shapes)
+    why = verify(args, artifact, path, shapes)
+    if why:
+        return f"verify: {why}"
     for seed in range(args.seeds):
         why = compare(args, model, artifact, seed, scratch)
         if why:
@@ -161,6 +178,7 @@ def main():
     args = parser.parse_args()
     folder = args.models or os.path.dirname(os.path.abspath(args.list))
     checks = Checks()
+    args.unchecked = 0
     with tempfile.TemporaryDirectory(prefix="fold_conformance_") as scratch, \
             open(args.list, encoding="utf-8") as lines:
         for line in lines:
@@ -176,6 +194,7 @@ def main():
             except Exception as error:  # one model's trouble is its own line
                 why = f"{type(error).__name__}: {error}"[:300]
             checks.check(file, why)
+    print(f"the checker could not judge {args.unchecked} lines")
     return checks.close()
 
 
