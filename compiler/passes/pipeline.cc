@@ -1,13 +1,17 @@
 #include "compiler/passes/pipeline.h"
 
 #include "compiler/annotate/annotate.h"
+#include "compiler/annotate/bind_table.h"
 #include "compiler/passes/pass.h"
 
 namespace fold {
 namespace passes {
 
 bool annotate(Rewriter& rewriter, const PassEnvironment& environment) {
-  return Annotate(rewriter.graph_to_annotate(), environment.sink);
+  Graph& graph = rewriter.graph_to_annotate();
+  if (!Annotate(graph, environment.sink)) return false;
+  return !environment.encodings ||
+         BindEncodingTable(graph, *environment.encodings, environment.sink);
 }
 
 }  // namespace passes
