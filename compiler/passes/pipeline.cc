@@ -39,11 +39,23 @@ const Pass* FindPass(std::string_view name) {
 }
 
 std::vector<std::string> StandardPipeline() {
-  return {"annotate", "fold_written_quant", "expand_fake_quant", "expand_depth_to_space", "clip_from_min_max",
-          "fold_constants",  "remove_identities", "fold_code_clip",
-          "fold_batch_norm", "remove_dead",       "move_before_quantize",
-          "fold_qlinear",    "fold_qdq",          "fuse_activation",
-          "fuse_requantize", "remove_requantize", "remove_dead",
+  return {"annotate",
+          "fold_written_quant",
+          "expand_fake_quant",
+          "expand_depth_to_space",
+          "clip_from_min_max",
+          "fold_constants",
+          "remove_identities",
+          "fold_code_clip",
+          "fold_batch_norm",
+          "remove_dead",
+          "move_before_quantize",
+          "fold_qlinear",
+          "fold_qdq",
+          "fuse_activation",
+          "fuse_requantize",
+          "remove_requantize",
+          "remove_dead",
           "fuse_pad"};
 }
 
