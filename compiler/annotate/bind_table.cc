@@ -44,6 +44,14 @@ Encoding WithCodes(Encoding encoding, ElementType type) {
   return encoding;
 }
 
+// Who states an encoding: an entry of a table, or a node.
+std::string Author(const Encoding& encoding) {
+  const std::string& source = encoding.source;
+  const bool entry = source.rfind("activation_encodings '", 0) == 0 ||
+                     source.rfind("param_encodings '", 0) == 0;
+  return entry ? source : "node '" + source + "'";
+}
+
 class Binder {
  public:
   Binder(Graph& graph, const EncodingTable& table, Diagnostics* sink)
@@ -295,8 +303,8 @@ class Binder {
       if (SameGrid(other, encoding)) continue;
       sink_->Add(DiagnosticCode::conflicting_encoding, graph_.value(id).name,
                  "is quantized with " + FormatEncoding(encoding) + " by " +
-                     encoding.source + " and with " + FormatEncoding(other) +
-                     " by '" + other.source + "'");
+                     Author(encoding) + " and with " + FormatEncoding(other) +
+                     " by " + Author(other));
       return;
     }
     if (floats_.count(id)) {

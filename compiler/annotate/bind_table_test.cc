@@ -176,7 +176,7 @@ TEST(BindTable, TheTableAgainstItself) {
   ExpectSaid(said, DiagnosticCode::conflicting_encoding, "r",
              "is quantized with s=2 z=0 codes=[0,255] by activation_encodings "
              "'relu_out' and with s=0.5 z=0 codes=[0,255] by "
-             "'activation_encodings 'r''");
+             "activation_encodings 'r'");
 }
 
 std::string Fake(const std::string& clip) {
@@ -197,7 +197,7 @@ TEST(BindTable, TheTableAgainstTheModel) {
     Diagnostics said;
     Bound(Fake(""), File(Entry(name, "[0.25]"), ""), &said);
     ExpectSaid(said, DiagnosticCode::conflicting_encoding, name,
-               name == std::string("x") ? "'q1'" : "'dq1'");
+               name == std::string("x") ? "node 'q1'" : "node 'dq1'");
     // A Clip on the codes leaves fewer of them than the table says.
     Diagnostics narrow;
     Bound(Fake("%hi = const i8[] [0]\n%p = clip(%q, _, %hi) : i8[2]\n"),

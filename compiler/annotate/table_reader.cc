@@ -5,152 +5,23 @@
 #include <initializer_list>
 #include <string>
 
+#include "compiler/annotate/entry_fields.h"
 #include "compiler/annotate/json_document.h"
 
 namespace fold {
 namespace {
 
 constexpr size_t kMostFaults = 20;
-constexpr size_t kLongestName = 200;  // in a message; bytes
 constexpr int64_t kFewestBits = 2, kMostBits = 32, kMostActivationBits = 16;
 constexpr double kSmallestScale = 1e-45, kLargestScale = 3.5e38;  // of float32
 // How far min and max may lie from a code, in codes.
 constexpr double kGridSlack = 0.25;
 
-std::string Shorten(std::string_view name) {
-  if (name.size() <= kLongestName) return std::string(name);
-  size_t end = kLongestName;  // not within a UTF-8 sequence
-  while (end > 0 && (name[end] & 0xc0) == 0x80) --end;
-  return std::string(name.substr(0, end)) + "…";
-}
-
-std::string Lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
-
-// One JSON object of an entry, with the faults of its fields.
-class Fields {
- public:
-  Fields(const JsonValue& object, std::string where, Diagnostics* sink)
-      : object_(object), where_(std::move(where)), sink_(sink) {}
-
-  bool Fault(const std::string& message,
-             DiagnosticCode code = DiagnosticCode::bad_encoding_table) const {
-    return sink_->Add(code, where_, message);
-  }
-
-  // An object of fields of these names, each once.
-  bool Check(std::initializer_list<std::string_view> known) const {
-    if (object_.kind != JsonValue::Kind::kObject) {
-      return Fault("is " + std::string(KindName(object_.kind)) +
-                   " and not an object of fields");
-    }
-    for (size_t i = 0; i < object_.keys.size(); ++i) {
-      const std::string& key = object_.keys[i];
-      if (std::find(known.begin(), known.end(), key) == known.end()) {
-        return Fault("has a field '" + Shorten(key) +
-                     "' that this format does not have");
-      }
-      if (std::find(object_.keys.begin(), object_.keys.begin() + i, key) !=
-          object_.keys.begin() + i) {
-        return Fault("has the field '" + key + "' twice");
-      }
-    }
-    return true;
-  }
-
-  bool Has(std::string_view key) const { return object_.Find(key) != nullptr; }
-
-  const JsonValue* Get(std::string_view key, JsonValue::Kind kind) const {
-    const JsonValue* value = object_.Find(key);
-    if (!value) {
-      Fault("has no field '" + std::string(key) + "'");
-      return nullptr;
-    }
-    if (value->kind == kind) return value;
-    WrongKind(key, *value, kind);
-    return nullptr;
-  }
-
-  bool Text(std::string_view key, std::string* out) const {
-    const JsonValue* value = Get(key, JsonValue::Kind::kText);
-    if (value) *out = value->text;
-    return value != nullptr;
-  }
-
-  bool Number(std::string_view key, double* out) const {
-    const JsonValue* value = Get(key, JsonValue::Kind::kNumber);
-    if (value) *out = value->number;
-    return value != nullptr;
-  }
-
-  bool Integer(std::string_view key, int64_t* out) const {
-    double number = 0;
-    return Number(key, &number) && Whole(key, number, out);
-  }
-
-  // true, false, "True" or "False"; absent: false.
-  bool Truth(std::string_view key, bool* out) const {
-    const JsonValue* value = object_.Find(key);
-    *out = false;
-    if (!value) return true;
-    const std::string word = Lower(value->text);
-    if (value->kind == JsonValue::Kind::kBoolean) {
-      *out = value->boolean;
-    } else if (value->kind == JsonValue::Kind::kText &&
-               (word == "true" || word == "false")) {
-      *out = word == "true";
-    } else {
-      return Fault("field '" + std::string(key) +
-                   "' is neither true nor false");
-    }
-    return true;
-  }
-
-  bool Numbers(std::string_view key, std::vector<double>* out) const {
-    const JsonValue* value = Get(key, JsonValue::Kind::kList);
-    if (!value) return false;
-    for (const JsonValue& item : value->items) {
-      if (item.kind != JsonValue::Kind::kNumber) {
-        return WrongKind(std::string(key) + "[" +
-                             std::to_string(&item - value->items.data()) + "]",
-                         item, JsonValue::Kind::kNumber);
-      }
-      out->push_back(item.number);
-    }
-    return true;
-  }
-
-  bool Whole(std::string_view key, double number, int64_t* out) const {
-    constexpr double kLimit = 9007199254740992.0;  // 2^53
-    if (number != std::floor(number) || std::fabs(number) > kLimit) {
-      return Fault("field '" + std::string(key) + "' is not a whole number");
-    }
-    *out = static_cast<int64_t>(number);
-    return true;
-  }
-
- private:
-  bool WrongKind(std::string_view key, const JsonValue& value,
-                 JsonValue::Kind wanted) const {
-    return Fault("field '" + std::string(key) + "' is " +
-                 std::string(KindName(value.kind)) + " and not " +
-                 std::string(KindName(wanted)));
-  }
-
-  const JsonValue& object_;
-  std::string where_;
-  Diagnostics* sink_;
-};
-
 // "int" and "float", in the letters of either format.
-bool ReadType(const Fields& fields, bool* is_float) {
+bool ReadType(const EntryFields& fields, bool* is_float) {
   std::string word = "int";
   if (fields.Has("dtype") && !fields.Text("dtype", &word)) return false;
-  word = Lower(word);
+  word = LowerCase(word);
   if (word != "int" && word != "float" && word != "fp") {
     return fields.Fault("field 'dtype' is '" + Shorten(word) +
                         "'; foldd knows int and float");
@@ -159,7 +30,7 @@ bool ReadType(const Fields& fields, bool* is_float) {
   return true;
 }
 
-bool CheckBits(const Fields& fields, const EncodingEntry& entry) {
+bool CheckBits(const EntryFields& fields, const EncodingEntry& entry) {
   const int64_t most = entry.kind == EncodingEntry::Kind::kActivation
                            ? kMostActivationBits
                            : kMostBits;
@@ -180,7 +51,7 @@ struct Grid {
   int64_t low = 0, high = 0;
 };
 
-bool CheckGrid(const Fields& fields, const Grid& grid, int64_t bits) {
+bool CheckGrid(const EntryFields& fields, const Grid& grid, int64_t bits) {
   const int64_t top = (int64_t{1} << bits) - 1;
   for (double scale : grid.scales) {
     if (scale >= kSmallestScale && scale <= kLargestScale) continue;
@@ -302,7 +173,8 @@ class TableReader {
   }
 
   void ReadPorts(EncodingEntry entry, const JsonValue& node) {
-    if (!Fields(node, Where(entry), sink_).Check({"input", "output"})) return;
+    if (!EntryFields(node, Where(entry), sink_).Check({"input", "output"}))
+      return;
     for (size_t i = 0; i < node.items.size(); ++i) {
       const JsonValue& port = node.items[i];
       entry.port = node.keys[i] == "input" ? EncodingEntry::Port::kInput
@@ -369,7 +241,7 @@ class TableReader {
 
   bool ReadOldChannel(const JsonValue& value, EncodingEntry* entry, Grid* grid,
                       bool* symmetric) const {
-    const Fields fields(value, Where(*entry), sink_);
+    const EntryFields fields(value, Where(*entry), sink_);
     if (!fields.Check({"bitwidth", "dtype", "is_symmetric", "max", "min",
                        "offset", "scale"}) ||
         !ReadType(fields, &entry->is_float) ||
@@ -392,8 +264,8 @@ class TableReader {
   }
 
   // `min` and `max` repeat what scale and offset say, and tell a narrow range.
-  static bool ReadEnd(const Fields& fields, std::string_view key, int64_t bits,
-                      Grid* grid, int64_t* code) {
+  static bool ReadEnd(const EntryFields& fields, std::string_view key,
+                      int64_t bits, Grid* grid, int64_t* code) {
     if (!fields.Has(key)) return true;
     double real = 0;
     if (!fields.Number(key, &real)) return false;
@@ -433,7 +305,7 @@ class TableReader {
   }
 
   void ReadNew(EncodingEntry entry, const JsonValue& value) {
-    const Fields fields(value, Where(entry), sink_);
+    const EntryFields fields(value, Where(entry), sink_);
     std::string type = "PER_TENSOR";
     if (!fields.Check({"name", "enc_type", "dtype", "bw", "is_sym", "scale",
                        "offset", "axis", "block_size", "compressed_bw",
@@ -459,7 +331,7 @@ class TableReader {
     ReadNewGrid(fields, std::move(entry));
   }
 
-  void ReadNewGrid(const Fields& fields, EncodingEntry entry) {
+  void ReadNewGrid(const EntryFields& fields, EncodingEntry entry) {
     Grid grid;
     std::vector<double> offsets;
     bool symmetric = false;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+
 namespace fold {
 namespace {
 
@@ -140,15 +142,29 @@ struct Hostile {
   const char* message;
 };
 
-TEST(TableReader, EveryFaultIsNamed) {
-  constexpr auto kTable = DiagnosticCode::bad_encoding_table;
-  constexpr auto kScale = DiagnosticCode::bad_scale;
-  constexpr auto kZero = DiagnosticCode::bad_zero_point;
-  constexpr auto kType = DiagnosticCode::unsupported_type;
-  const std::string old_fields =
-      R"("bitwidth": 8, "is_symmetric": "False", "offset": 0, )";
-  const std::string channels = R"("dtype": "INT", "bw": 8, )";
-  const Hostile cases[] = {
+constexpr auto kTable = DiagnosticCode::bad_encoding_table;
+constexpr auto kScale = DiagnosticCode::bad_scale;
+constexpr auto kZero = DiagnosticCode::bad_zero_point;
+constexpr auto kType = DiagnosticCode::unsupported_type;
+
+void ExpectNamed(std::initializer_list<Hostile> cases) {
+  for (const Hostile& hostile : cases) {
+    EncodingTable table;
+    Diagnostics sink;
+    EXPECT_FALSE(ReadEncodingTable(hostile.json, &table, &sink))
+        << hostile.what;
+    ASSERT_FALSE(sink.all().empty()) << hostile.what;
+    const Diagnostic& said = sink.all()[0];
+    EXPECT_STREQ(KindOf(said.code).name, KindOf(hostile.code).name)
+        << hostile.what << ": " << said.message;
+    EXPECT_EQ(said.node, hostile.where) << hostile.what;
+    EXPECT_NE(said.message.find(hostile.message), std::string::npos)
+        << hostile.what << ": " << said.message;
+  }
+}
+
+TEST(TableReader, FaultsOfTheFileAreNamed) {
+  ExpectNamed({
       {"no JSON", "{", kTable, "--encodings", "is not JSON at line 1"},
       {"a list", "[]", kTable, "", "and not an object"},
       {"no version", "{}", kTable, "version", "is missing"},
@@ -167,6 +183,25 @@ TEST(TableReader, EveryFaultIsNamed) {
        "is a number and not an object"},
       {"an empty list", R"({"version": "0.6.1", "param_encodings": {"w": []}})",
        kTable, "param_encodings 'w'", "is an empty list"},
+      {"a place that is none",
+       R"({"version": "0.6.1", "activation_encodings": {"c": {"input": )"
+       R"({"-1": {}}}}})",
+       kTable, "activation_encodings 'c' input 0", "'-1' is no place"},
+      {"ports of no places",
+       R"({"version": "0.6.1", "activation_encodings": {"c": {"input": []}}})",
+       kTable, "activation_encodings 'c' input 0", "not an object of places"},
+      {"channels that differ",
+       R"({"version": "0.6.1", "param_encodings": {"w": [)"
+       R"({"bitwidth": 8, "offset": 0, "scale": 1},)"
+       R"({"bitwidth": 4, "offset": 0, "scale": 1}]}})",
+       kTable, "param_encodings 'w'", "channel 1 has another type"},
+  });
+}
+
+TEST(TableReader, FaultsOfOldEntriesAreNamed) {
+  const std::string old_fields =
+      R"("bitwidth": 8, "is_symmetric": "False", "offset": 0, )";
+  ExpectNamed({
       {"unknown field", Old(R"({"bitwidth": 8, "bits": 4})"), kTable,
        "activation_encodings 'x'", "field 'bits'"},
       {"field twice", Old(R"({"bitwidth": 8, "bitwidth": 8})"), kTable,
@@ -209,6 +244,12 @@ TEST(TableReader, EveryFaultIsNamed) {
        "activation_encodings 'x'", "has 1 bits"},
       {"a wide activation", Old(R"({"bitwidth": 32, "offset": 0, "scale": 1})"),
        kType, "activation_encodings 'x'", "has 32 bits"},
+  });
+}
+
+TEST(TableReader, FaultsOfNewEntriesAreNamed) {
+  const std::string channels = R"("dtype": "INT", "bw": 8, )";
+  ExpectNamed({
       {"blocks",
        New(channels + R"("enc_type": "PER_BLOCK", "block_size": 2,)"
                       R"( "scale": [1], "offset": [0])"),
@@ -231,32 +272,7 @@ TEST(TableReader, EveryFaultIsNamed) {
        "param_encodings 'w'", "0 scales"},
       {"null for a scale", New(channels + R"("scale": [null], "offset": [0])"),
        kTable, "param_encodings 'w'", "'scale[0]' is null"},
-      {"a place that is none",
-       R"({"version": "0.6.1", "activation_encodings": {"c": {"input": )"
-       R"({"-1": {}}}}})",
-       kTable, "activation_encodings 'c' input 0", "'-1' is no place"},
-      {"ports of no places",
-       R"({"version": "0.6.1", "activation_encodings": {"c": {"input": []}}})",
-       kTable, "activation_encodings 'c' input 0", "not an object of places"},
-      {"channels that differ",
-       R"({"version": "0.6.1", "param_encodings": {"w": [)"
-       R"({"bitwidth": 8, "offset": 0, "scale": 1},)"
-       R"({"bitwidth": 4, "offset": 0, "scale": 1}]}})",
-       kTable, "param_encodings 'w'", "channel 1 has another type"},
-  };
-  for (const Hostile& hostile : cases) {
-    EncodingTable table;
-    Diagnostics sink;
-    EXPECT_FALSE(ReadEncodingTable(hostile.json, &table, &sink))
-        << hostile.what;
-    ASSERT_FALSE(sink.all().empty()) << hostile.what;
-    const Diagnostic& said = sink.all()[0];
-    EXPECT_STREQ(KindOf(said.code).name, KindOf(hostile.code).name)
-        << hostile.what << ": " << said.message;
-    EXPECT_EQ(said.node, hostile.where) << hostile.what;
-    EXPECT_NE(said.message.find(hostile.message), std::string::npos)
-        << hostile.what << ": " << said.message;
-  }
+  });
 }
 
 TEST(TableReader, LongNamesAndManyFaultsAreBounded) {
