@@ -81,6 +81,26 @@ std::vector<int64_t> AxesOf(const Graph& graph, ValueId id, int depth) {
   return axes;
 }
 
+bool KeepsNumbers(Op op) {
+  const EncodingRule rule = SpecOf(op).encoding;
+  return rule == EncodingRule::kPreserving ||
+         rule == EncodingRule::kPermuting || op == Op::kMaxPool ||
+         op == Op::kConcat;
+}
+
+// The tensor whose numbers `id` has, as far as only one is moved: the one that
+// a table would name.
+ValueId OriginOf(const Graph& graph, ValueId id) {
+  for (int depth = 0; depth < kDeepest; ++depth) {
+    const NodeId producer = graph.value(id).producer;
+    if (!producer.valid()) break;
+    const Node& node = graph.node(producer);
+    if (!KeepsNumbers(OpOf(node)) || OpOf(node) == Op::kConcat) break;
+    id = node.operands[0];
+  }
+  return id;
+}
+
 class Coverage {
  public:
   Coverage(const Graph& graph, const std::set<ValueId>& floats)
@@ -97,11 +117,7 @@ class Coverage {
     const Node& node = graph_.node(value.producer);
     if (OpOf(node) == Op::kDequantizeLinear) return true;
     const Op op = OpOf(node);
-    const EncodingRule rule = SpecOf(op).encoding;
-    if (rule != EncodingRule::kPreserving && rule != EncodingRule::kPermuting &&
-        op != Op::kMaxPool && op != Op::kConcat) {
-      return false;
-    }
+    if (!KeepsNumbers(op)) return false;
     const size_t inputs = op == Op::kConcat ? node.operands.size() : 1;
     for (size_t i = 0; i < inputs && i < node.operands.size(); ++i) {
       if (!IsCovered(node.operands[i], depth + 1)) return false;
@@ -147,7 +163,7 @@ std::vector<Gap> UncoveredTensors(const Graph& graph,
       const bool constant = ConstantOf(graph, value) != nullptr;
       if (!(constant ? parameters : activations)) continue;
       if (!coverage.IsCovered(value)) {
-        gaps.push_back({UserName(graph, id), value});
+        gaps.push_back({UserName(graph, id), OriginOf(graph, value)});
       }
     }
   }

@@ -20,7 +20,7 @@ std::optional<int64_t> ChannelAxisOfTensor(const Graph& graph, ValueId id);
 // A float tensor that a linear operator reads as it is.
 struct Gap {
   std::string node;  // the operator
-  ValueId value;
+  ValueId value;     // what it reads, before any moves of elements
 };
 
 // Of each Conv, ConvTranspose, Gemm and MatMul: the weights, where the table

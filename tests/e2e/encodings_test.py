@@ -268,7 +268,7 @@ def damaged():
         lambda t: t.update(version="3.0.0")), "version"
     yield "a mistyped name", of_first("name", "xx"), "did you mean 'x'"
     yield "forgotten weights", changed(
-        lambda t: t["param_encodings"].pop()), "reads 't'"
+        lambda t: t["param_encodings"].pop()), "reads 'fc.weight'"
     yield "too many scales", changed(
         lambda t: t["param_encodings"][0].update(
             enc_type="PER_CHANNEL", scale=[1] * 9, offset=[0] * 9)), "bad_axis"
