@@ -1,6 +1,7 @@
 #include "compiler/annotate/table_coverage.h"
 
 #include <algorithm>
+#include <map>
 
 #include "compiler/ir/rewriter.h"
 #include "compiler/ops/op_spec.h"
@@ -106,8 +107,17 @@ class Coverage {
   Coverage(const Graph& graph, const std::set<ValueId>& floats)
       : graph_(graph), floats_(floats) {}
 
-  // Something speaks of the numbers of `id`.
-  bool IsCovered(ValueId id, int depth = 0) const {
+  // Something speaks of the numbers of `id`. Each value is asked once.
+  bool IsCovered(ValueId id, int depth = 0) {
+    const auto [at, fresh] = known_.try_emplace(id, true);
+    if (!fresh) return at->second;
+    const bool covered = Ask(id, depth);
+    known_[id] = covered;
+    return covered;
+  }
+
+ private:
+  bool Ask(ValueId id, int depth) {
     const Value& value = graph_.value(id);
     if (value.type.encoding || floats_.count(id) ||
         !IsFloat(value.type.element) || depth > kDeepest) {
@@ -125,9 +135,9 @@ class Coverage {
     return true;
   }
 
- private:
   const Graph& graph_;
   const std::set<ValueId>& floats_;
+  std::map<ValueId, bool> known_;
 };
 
 }  // namespace
@@ -153,7 +163,7 @@ std::vector<Gap> UncoveredTensors(const Graph& graph,
   };
   const bool activations = has(Kind::kActivation);
   const bool parameters = has(Kind::kParameter);
-  const Coverage coverage(graph, floats);
+  Coverage coverage(graph, floats);
   std::vector<Gap> gaps;
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
