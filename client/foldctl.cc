@@ -7,7 +7,7 @@
 
 #include "client/cmd/command.h"
 #include "compiler/api/error_table.h"
-#include "compiler/api/nearest_name.h"
+#include "compiler/base/nearest_name.h"
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <set>
 
+#include "compiler/annotate/table_reader.h"
 #include "compiler/emit/emitter.h"
 #include "compiler/import/onnx_importer.h"
 #include "compiler/ir/text.h"
@@ -112,6 +113,11 @@ class Compilation {
   bool Optimize() {
     PassContext context;
     context.target = &target_;
+    if (options_.encodings) {
+      if (!ReadEncodingTable(*options_.encodings, &table_, &sink_))
+        return false;
+      context.encodings = &table_;
+    }
     context.verify =
         options_.verify == CompileOptions::Verify::kOff    ? VerifyMode::kOff
         : options_.verify == CompileOptions::Verify::kEach ? VerifyMode::kEach
@@ -272,6 +278,7 @@ class Compilation {
   std::vector<std::string> passes_;
   int step_ = 0, total_ = 0;
   Graph graph_;
+  EncodingTable table_;
   std::set<std::string> value_names_;  // as imported
   Program program_;
   Diagnostics sink_;

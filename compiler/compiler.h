@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,8 @@ namespace fold {
 struct CompileOptions {
   // --shape NAME=1,3,8,8: binds the open dimensions of an input.
   std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;
+  // --encodings: the bytes of a table of quantization parameters.
+  std::optional<std::string> encodings;
   // Form of inputs and outputs; kUnspecified: the target's default.
   BoundaryIo io = BoundaryIo::kUnspecified;
   bool require_integer_only = false;

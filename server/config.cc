@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/api/flags.h"
-#include "compiler/api/nearest_name.h"
+#include "compiler/base/nearest_name.h"
 #include "nlohmann/json.hpp"
 
 namespace fold {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "compiler/api/convert.h"
-#include "compiler/api/nearest_name.h"
 #include "compiler/api/target_file.h"
+#include "compiler/base/nearest_name.h"
 
 namespace fold {
 namespace {

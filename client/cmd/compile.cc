@@ -16,7 +16,7 @@ namespace {
 namespace v1 = foldd::v1;
 
 constexpr size_t kMaxModelBytes = size_t{2147483647};
-constexpr size_t kMaxTableBytes = size_t{256} << 20;
+constexpr size_t kMaxTableBytes = size_t{64} << 20;
 
 // Shows progress on a terminal, and diagnostics on any stream.
 class Display {
@@ -77,6 +77,10 @@ int MakeRequest(const CompileFlags& flags, v1::CompileRequest* request) {
     error = ReadWholeFile(flags.encodings_path, kMaxTableBytes,
                           request->mutable_encodings());
     if (!error.empty()) return InputError(error);
+    if (request->encodings().empty()) {
+      return InputError("error[bad_encoding_table]: '" + flags.encodings_path +
+                        "' is empty and no table");
+    }
   }
   if (flags.target_path.empty()) {
     request->set_target_name(flags.target_name);

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "compiler/api/nearest_name.h"
+#include "compiler/base/nearest_name.h"
 
 namespace fold {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "compiler/api/nearest_name.h"
+#include "compiler/base/nearest_name.h"
 
 namespace fold {
 namespace {

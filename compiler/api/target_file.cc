@@ -4,7 +4,7 @@
 #include <sstream>
 #include <vector>
 
-#include "compiler/api/nearest_name.h"
+#include "compiler/base/nearest_name.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
 

@@ -44,6 +44,22 @@ class IslandOp {
         return Unary(format_::UnaryKind::RELU, 0, 0);
       case Op::kClip:
         return Clip();
+      case Op::kRound:
+        return Unary(format_::UnaryKind::ROUND, 0, 0);
+      case Op::kFloor:
+        return Unary(format_::UnaryKind::FLOOR, 0, 0);
+      case Op::kCeil:
+        return Unary(format_::UnaryKind::CEIL, 0, 0);
+      case Op::kNeg:
+        return Unary(format_::UnaryKind::NEG, 0, 0);
+      case Op::kAbs:
+        return Unary(format_::UnaryKind::ABS, 0, 0);
+      case Op::kSign:
+        return Unary(format_::UnaryKind::SIGN, 0, 0);
+      case Op::kMin:
+        return Extreme(format_::BinaryKind::MINIMUM);
+      case Op::kMax:
+        return Extreme(format_::BinaryKind::MAXIMUM);
       case Op::kSoftmax:
         return Softmax();
       case Op::kAveragePool:
@@ -205,6 +221,13 @@ class IslandOp {
     p.beta = beta;
     Make(format_::Opcode::F64_UNARY, {Input(0)}).parameters.Set(std::move(p));
     return true;
+  }
+
+  bool Extreme(format_::BinaryKind kind) {
+    if (node_.operands.size() != 2) {
+      return Unsupported("takes two operands in double");
+    }
+    return Binary(kind, Input(0), Input(1));
   }
 
   bool Clip() {

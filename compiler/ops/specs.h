@@ -13,6 +13,8 @@ extern const OpSpec kQuantizeSpec, kDequantizeSpec, kRequantizeSpec,
 extern const OpSpec kConvSpec, kGemmSpec, kMatMulSpec, kBatchNormSpec;
 // elementwise.cc
 extern const OpSpec kElementwiseSpec, kActivationSpec, kUnarySpec;
+// pointwise.cc
+extern const OpSpec kPointwiseSpec, kExtremeSpec;
 // pool.cc
 extern const OpSpec kPoolSpec, kGlobalPoolSpec, kReduceSpec;
 // movement.cc

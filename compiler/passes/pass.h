@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "compiler/annotate/encoding_table.h"
 #include "compiler/base/diagnostic.h"
 #include "compiler/ir/rewriter.h"
 #include "compiler/ir/stage.h"
@@ -17,6 +18,8 @@ struct PassEnvironment {
   Diagnostics* sink = nullptr;  // takes the faults of the input
   // What the graph is compiled for; null: no target's wishes are known.
   const TargetDescriptor* target = nullptr;
+  // External encodings to bind; null: there are none.
+  const EncodingTable* encodings = nullptr;
 };
 
 struct Pass {

@@ -99,7 +99,7 @@ bool RunPasses(Graph* graph, const std::vector<std::string>& names,
     const auto start = std::chrono::steady_clock::now();
     const size_t errors = sink->all().size();
     Rewriter rewriter(*graph);
-    pass->run(rewriter, {sink, context.target});
+    pass->run(rewriter, {sink, context.target, context.encodings});
     if (sink->all().size() > errors && sink->has_error()) return false;
     Promote(*graph, pass->ensures_stage);
     if (context.verify == VerifyMode::kEach && !Verify(*graph, name, sink)) {

@@ -32,6 +32,8 @@ struct PassContext {
   VerifyMode verify = VerifyMode::kEnd;
   // What the graph is compiled for; null: no target's wishes are known.
   const TargetDescriptor* target = nullptr;
+  // External encodings to bind; null: there are none.
+  const EncodingTable* encodings = nullptr;
   // Called after each pass, may be empty: dumps and progress.
   std::function<void(const PassRecord&, const Graph&)> after;
 };

@@ -1,13 +1,21 @@
 #include "compiler/passes/pipeline.h"
 
 #include "compiler/annotate/annotate.h"
+#include "compiler/annotate/bind_table.h"
+#include "compiler/annotate/bind_written.h"
 #include "compiler/passes/pass.h"
 
 namespace fold {
 namespace passes {
 
 bool annotate(Rewriter& rewriter, const PassEnvironment& environment) {
-  return Annotate(rewriter.graph_to_annotate(), environment.sink);
+  Graph& graph = rewriter.graph_to_annotate();
+  if (!Annotate(graph, environment.sink)) return false;
+  for (const NearMiss& near : BindWrittenChains(graph)) {
+    rewriter.Refuse("annotate", near.node, near.reason);
+  }
+  return !environment.encodings ||
+         BindEncodingTable(graph, *environment.encodings, environment.sink);
 }
 
 }  // namespace passes
@@ -31,11 +39,23 @@ const Pass* FindPass(std::string_view name) {
 }
 
 std::vector<std::string> StandardPipeline() {
-  return {"annotate",        "expand_fake_quant", "expand_depth_to_space",
-          "fold_constants",  "remove_identities", "fold_code_clip",
-          "fold_batch_norm", "remove_dead",       "move_before_quantize",
-          "fold_qlinear",    "fold_qdq",          "fuse_activation",
-          "fuse_requantize", "remove_requantize", "remove_dead",
+  return {"annotate",
+          "fold_written_quant",
+          "expand_fake_quant",
+          "expand_depth_to_space",
+          "clip_from_min_max",
+          "fold_constants",
+          "remove_identities",
+          "fold_code_clip",
+          "fold_batch_norm",
+          "remove_dead",
+          "move_before_quantize",
+          "fold_qlinear",
+          "fold_qdq",
+          "fuse_activation",
+          "fuse_requantize",
+          "remove_requantize",
+          "remove_dead",
           "fuse_pad"};
 }
 

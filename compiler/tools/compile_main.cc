@@ -69,8 +69,6 @@ class Run {
     if (!flags_.encodings_path.empty()) {
       fault = ReadWholeFile(flags_.encodings_path, kMostTableBytes, &table_);
       if (!fault.empty()) return Fail(kInputFault, fault);
-      return Fail(kInputFault,
-                  "--encodings: external encodings are not supported yet");
     }
     const CompileResult result = CompileModel();
     return Write(result);
@@ -91,6 +89,7 @@ class Run {
   CompileResult CompileModel() {
     CompileOptions options = FromProto(flags_.options);
     options.compiler_id = kCompilerId;
+    if (!flags_.encodings_path.empty()) options.encodings = table_;
     options.progress = [&](std::string_view name, int index, int total) {
       events_.Progress(name, index, total);
     };
@@ -106,6 +105,7 @@ class Run {
     ActionInputs inputs;
     inputs.model = DigestOf(model_);
     inputs.target = target_;
+    if (!flags_.encodings_path.empty()) inputs.encodings = DigestOf(table_);
     inputs.options = flags_.options;
     inputs.compiler_id = kCompilerId;
     return BuildAction(inputs).digest.hash();

@@ -10,6 +10,7 @@ It is slow and meant for models of a few thousand multiplications. It shares
 no code with the compiler. Needs: onnx, numpy.
 """
 import decimal
+import functools
 import math
 from fractions import Fraction
 
@@ -288,11 +289,18 @@ REAL = {
     "GlobalAveragePool": lambda x: mean(x, range(2, x.ndim)),
     "Quant": quant, "IntQuant": quant, "BipolarQuant": bipolar_quant,
     "Trunc": trunc, "Pow": power,
+    "Round": lambda x: each(lambda v: Fraction(round(v)), x),
+    "Floor": lambda x: each(lambda v: Fraction(math.floor(v)), x),
+    "Ceil": lambda x: each(lambda v: Fraction(math.ceil(v)), x),
+    "Neg": lambda x: -x, "Abs": abs,
+    "Sign": lambda x: each(lambda v: Fraction((v > 0) - (v < 0)), x),
     "ReduceMean": lambda x, inputs=None, axes=None, keepdims=1: mean(
         x, axes if inputs is None else inputs, keepdims),
 }
-# Operators that move data of any kind.
+# Operators on data of any kind.
 MOVING = {
+    "Min": lambda *x: functools.reduce(np.minimum, x),
+    "Max": lambda *x: functools.reduce(np.maximum, x),
     "DepthToSpace": depth_to_space,
     "Reshape": reshape, "Squeeze": squeeze, "Unsqueeze": unsqueeze,
     "Pad": explicit_pad, "Identity": lambda x: x,

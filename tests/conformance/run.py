@@ -35,6 +35,8 @@ def quantizer_of(model, name):
     for node in model.graph.node:
         if node.op_type == "QuantizeLinear" and node.input[0] == name:
             return constants[node.input[1]], constants[node.input[2]]
+        if node.op_type == "Div" and node.input[0] == name:
+            return constants[node.input[1]], np.int8(0)
         if "Quant" in node.op_type and node.input[0] == name:
             return constants[node.input[1]], np.int8(0)
     return None

@@ -18,6 +18,7 @@ import cases_linear  # noqa: E402
 import cases_other  # noqa: E402
 import cases_qlinear  # noqa: E402
 import cases_qonnx  # noqa: E402
+import cases_written  # noqa: E402
 from network import Network  # noqa: E402
 from sample_network import sample_model  # noqa: E402
 
@@ -26,7 +27,8 @@ SAMPLE_SHAPE = "image=2,1,12,12"
 
 def cases():
     """(name, class, shapes, flags, function that returns the model) of each."""
-    for room in (cases_linear, cases_other, cases_qlinear, cases_qonnx):
+    for room in (cases_linear, cases_other, cases_qlinear, cases_qonnx,
+                 cases_written):
         for build, kind, flags in room.CASES:
             opset = getattr(room, "OPSET", {}).get(build, 17)
             yield build.__name__, kind, "", flags, made(build, opset)

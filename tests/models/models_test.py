@@ -24,7 +24,8 @@ ISSUE_OPERATORS = set("""
     Unsqueeze Concat BatchNormalization Identity Cast Constant ConstantOfShape
     Shape Gather QuantizeLinear DequantizeLinear QLinearConv QLinearMatMul
     QLinearAdd QLinearAveragePool QGemm QLinearSoftmax Pad
-    Quant IntQuant BipolarQuant Trunc Pow DepthToSpace""".split())
+    Quant IntQuant BipolarQuant Trunc Pow DepthToSpace
+    Round Floor Ceil Neg Abs Sign Min Max""".split())
 
 
 class Made(unittest.TestCase):

@@ -1,6 +1,6 @@
 // Suggestions for a name that was mistyped.
-#ifndef FOLD_COMPILER_API_NEAREST_NAME_H_
-#define FOLD_COMPILER_API_NEAREST_NAME_H_
+#ifndef FOLD_COMPILER_BASE_NEAREST_NAME_H_
+#define FOLD_COMPILER_BASE_NEAREST_NAME_H_
 
 #include <span>
 #include <string>
@@ -19,4 +19,4 @@ std::string DidYouMean(std::string_view name,
 
 }  // namespace fold
 
-#endif  // FOLD_COMPILER_API_NEAREST_NAME_H_
+#endif  // FOLD_COMPILER_BASE_NEAREST_NAME_H_

@@ -1,4 +1,4 @@
-#include "compiler/api/nearest_name.h"
+#include "compiler/base/nearest_name.h"
 
 #include "gtest/gtest.h"
 

@@ -1,4 +1,4 @@
-#include "compiler/api/nearest_name.h"
+#include "compiler/base/nearest_name.h"
 
 #include <algorithm>
 #include <numeric>
@@ -33,6 +33,11 @@ std::string_view NearestName(std::string_view name,
   std::string_view best;
   size_t fewest = std::max<size_t>(2, name.size() / 3) + 1;
   for (std::string_view candidate : candidates) {
+    // As many edits as the lengths differ by are needed at least.
+    const size_t least = candidate.size() > name.size()
+                             ? candidate.size() - name.size()
+                             : name.size() - candidate.size();
+    if (least >= fewest) continue;
     size_t edits = Edits(name, candidate);
     if (edits < fewest) {
       fewest = edits;

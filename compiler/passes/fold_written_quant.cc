@@ -1,0 +1,168 @@
+// A fake-quantization that is written out as elementary operators becomes one
+// value with that quantization: its input, which another pass then quantizes.
+// Where the arithmetic multiplies by another number than it divides by, their
+// product stays as a factor in front.
+#include <algorithm>
+#include <set>
+
+#include "compiler/annotate/written_chain.h"
+#include "compiler/passes/pass.h"
+#include "compiler/passes/pattern.h"
+
+namespace fold::passes {
+namespace {
+
+constexpr char kRule[] = "fold_written_quant";
+
+class Replacement {
+ public:
+  Replacement(Rewriter& rewriter, WrittenChain chain)
+      : rewriter_(rewriter), chain_(std::move(chain)) {}
+
+  bool Run() {
+    proposal_.removed = chain_.nodes;
+    sheet().rule = kRule;
+    const TensorPtr constant = ConstantOf(graph(), chain_.input);
+    if (chain_.grid.plain()) {
+      Stand(Op::kIdentity, {chain_.input});
+    } else if (constant) {
+      StandAsConstant(*constant);
+    } else {
+      Stand(Op::kMul, {chain_.input, Factor()});
+    }
+    sheet().results = {{chain_.result, to_}};
+    SayConstants();
+    sheet().exceptional_preserved = false;
+    sheet().exceptional_domain =
+        "NaN becomes zero, and so does an infinity in a residual";
+    return rewriter_.Apply(std::move(proposal_));
+  }
+
+ private:
+  const Graph& graph() const { return rewriter_.graph(); }
+  MigrationSheet& sheet() { return proposal_.sheet; }
+  const Value& result() const { return graph().value(chain_.result); }
+
+  void Stand(Op op, std::vector<ValueId> operands) {
+    const Value old = result();
+    to_ = rewriter_.Declare(old.name, old.type);
+    Node node;
+    node.op = ToId(op);
+    node.name = graph().node(chain_.nodes.back()).name;
+    node.operands = std::move(operands);
+    node.results = {to_};
+    for (NodeId id : chain_.nodes) {
+      node.provenance.Merge(graph().node(id).provenance);
+    }
+    proposal_.added.push_back(std::move(node));
+  }
+
+  // One number, or one for each index of the encoding's axis.
+  ValueId Factor() {
+    const auto& factors = chain_.grid.factors;
+    Shape shape;
+    if (factors.size() > 1) {
+      shape.assign(result().type.shape.size(), 1);
+      shape[Axis()] = static_cast<int64_t>(factors.size());
+    }
+    const bool narrow =
+        std::all_of(factors.begin(), factors.end(), [](double factor) {
+          return static_cast<double>(static_cast<float>(factor)) == factor;
+        });
+    const TensorPtr tensor = MakeRealTensor(
+        narrow ? ElementType::f32 : ElementType::f64, shape, factors);
+    factor_ = rewriter_.Declare(result().name + "_factor",
+                                {tensor->type, shape, std::nullopt}, tensor);
+    return factor_;
+  }
+
+  int64_t Axis() const { return chain_.axis; }
+
+  // A factor of a constant would round: the chain's numbers themselves, which
+  // are on the grid.
+  void StandAsConstant(const Tensor& input) {
+    int64_t inner = 1;
+    for (size_t d = Axis() + 1; Axis() >= 0 && d < input.shape.size(); ++d) {
+      inner *= input.shape[d];
+    }
+    std::vector<double> numbers(input.size());
+    for (int64_t i = 0; i < input.size(); ++i) {
+      const int64_t channel = Axis() < 0 ? 0 : i / inner % input.shape[Axis()];
+      numbers[i] = ApplyWritten(chain_.steps, input.real(i), channel);
+    }
+    const Value old = result();
+    TensorType type = old.type;
+    type.element = ElementType::f64;
+    to_ = rewriter_.Declare(
+        old.name, type, MakeRealTensor(ElementType::f64, input.shape, numbers));
+    sheet().constants.push_back(
+        {chain_.input, to_, ConstantMove::Kind::kTransformed, ""});
+  }
+
+  // Every number of `constant` is one of the encoding.
+  bool InEncoding(const Tensor& constant) const {
+    const Encoding& e = *result().type.encoding;
+    std::set<double> numbers(e.scales.begin(), e.scales.end());
+    for (int64_t z : e.zero_points) numbers.insert(static_cast<double>(z));
+    numbers.insert(static_cast<double>(*e.code_low));
+    numbers.insert(static_cast<double>(*e.code_high));
+    for (int64_t i = 0; i < constant.size(); ++i) {
+      if (!numbers.count(constant.real(i))) return false;
+    }
+    return true;
+  }
+
+  void SayConstants() {
+    std::set<ValueId> said = {chain_.input};
+    for (NodeId id : chain_.nodes) {
+      for (ValueId operand : graph().node(id).operands) {
+        if (!graph().IsConstant(operand) || !said.insert(operand).second) {
+          continue;
+        }
+        if (InEncoding(*graph().value(operand).constant)) {
+          SayAbsorbed(sheet(), graph(), operand, to_);
+        } else if (factor_.valid()) {
+          SayTransformed(sheet(), operand, factor_);
+        } else {
+          sheet().constants.push_back({operand, ValueId(),
+                                       ConstantMove::Kind::kUnneeded,
+                                       "the scale, the zero point and the "
+                                       "codes say it"});
+        }
+      }
+    }
+  }
+
+  Rewriter& rewriter_;
+  WrittenChain chain_;
+  Proposal proposal_;
+  ValueId to_, factor_;
+};
+
+}  // namespace
+
+bool fold_written_quant(Rewriter& rewriter, const PassEnvironment&) {
+  bool changed = false;
+  const std::vector<NodeId> order = rewriter.graph().order();
+  for (NodeId id : order) {
+    const Graph& graph = rewriter.graph();
+    if (graph.node(id).erased || !IsWrittenRounding(graph, graph.node(id))) {
+      continue;
+    }
+    std::string why;
+    auto chain = FindWrittenChain(graph, id, &why);
+    if (!chain) {
+      if (!why.empty()) rewriter.Refuse(kRule, id, why);
+      continue;
+    }
+    const auto& bound = graph.value(chain->result).type.encoding;
+    if (!bound || !(*bound == chain->grid.encoding)) {
+      rewriter.Refuse(kRule, id, "its quantization is not bound to its result");
+      continue;
+    }
+    changed |= Replacement(rewriter, std::move(*chain)).Run();
+  }
+  return changed;
+}
+
+}  // namespace fold::passes
