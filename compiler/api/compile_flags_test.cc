@@ -32,6 +32,7 @@ TEST(CompileFlags, ReadsEveryFlag) {
                    "integer-only",
                    "--require=exact",
                    "--taps",
+                   "--sheets",
                    "--dump-after=fold",
                    "--verify=each",
                    "--passes=a,b",
@@ -54,6 +55,7 @@ TEST(CompileFlags, ReadsEveryFlag) {
   EXPECT_THAT(options.require(),
               ElementsAre(v1::INTEGER_ONLY, v1::EXACT_RESULT));
   EXPECT_TRUE(options.taps());
+  EXPECT_TRUE(options.sheets());
   EXPECT_THAT(options.dump_after(), ElementsAre("fold"));
   EXPECT_EQ(options.verify(), v1::VERIFY_EACH);
   EXPECT_THAT(options.passes(), ElementsAre("a", "b"));

@@ -34,7 +34,7 @@ bool remove_identities(Rewriter& rewriter, const PassEnvironment&) {
     proposal.sheet.results = {{node.results[0], from}};
     if (rewriter.graph().IsConstant(from)) {
       proposal.sheet.constants = {
-          {from, from, ConstantMove::Kind::kUnneeded, "it is the result"}};
+          {from, from, ConstantMove::Kind::kMoved}};
     }
     changed |= rewriter.Apply(std::move(proposal));
   }
