@@ -67,11 +67,10 @@ GraphSummary SummarizeGraph(const Graph& graph) {
   GraphSummary summary;
   for (NodeId id : graph.order()) {
     const Node& node = graph.node(id);
-    summary.nodes.push_back({UserName(graph, id),
-                             std::string(Ops().Mnemonic(node.op)),
-                             node.provenance.nodes,
-                             KeysOf(graph, node.operands),
-                             KeysOf(graph, node.results)});
+    summary.nodes.push_back(
+        {UserName(graph, id), std::string(Ops().Mnemonic(node.op)),
+         node.provenance.nodes, KeysOf(graph, node.operands),
+         KeysOf(graph, node.results)});
   }
   summary.inputs = KeysOf(graph, graph.inputs);
   summary.outputs = KeysOf(graph, graph.outputs);

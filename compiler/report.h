@@ -37,13 +37,7 @@ struct SheetNode {
 };
 
 struct SheetItem {
-  enum class Kind {
-    kResult,
-    kEncoding,
-    kConstant,
-    kInferable,
-    kUnrecoverable
-  };
+  enum class Kind { kResult, kEncoding, kConstant, kInferable, kUnrecoverable };
   Kind kind = Kind::kResult;
   std::string from, to;  // empty: none
   std::string detail;
@@ -98,8 +92,8 @@ struct CompileReport {
   std::vector<MemorySummary> memory;
   std::vector<Diagnostic> diagnostics;
   GraphSummary imported, lowered;  // where sheets are asked for
-  double seconds = 0;         // of this run
-  double prover_seconds = 0;  // the part of it that searched and proved
+  double seconds = 0;              // of this run
+  double prover_seconds = 0;       // the part of it that searched and proved
 };
 
 }  // namespace fold

@@ -39,9 +39,15 @@ CompileReport Filled() {
   report.artifact = {1, Exactness::kFloat, true, 2, 3, 4, 5};
   report.passes = {{"fold", 1, 2, 3, 4, 5, 6, 7, {{"n", "why"}}, 0.5}};
   const SheetNode node = {"n", "conv", {"s"}, {"x"}, {"y"}};
-  report.passes[0].sheets = {
-      {{node}, {node}, {{SheetItem::Kind::kConstant, "a", "b", "moved"}},
-       "x = 0", 1, 2, 3, 4, 0.25}};
+  report.passes[0].sheets = {{{node},
+                              {node},
+                              {{SheetItem::Kind::kConstant, "a", "b", "moved"}},
+                              "x = 0",
+                              1,
+                              2,
+                              3,
+                              4,
+                              0.25}};
   report.imported = report.lowered = {{node}, {"x"}, {"y"}};
   report.ops = {{"op", "conv", {"a", "b"}, Exactness::kBounded, 2}};
   report.memory = {{"ram", 1, 2, 3}};

@@ -72,8 +72,8 @@ class Story {
   static std::string Rewrite(const v1::PassRecord& pass,
                              const v1::Sheet& sheet) {
     std::string text = "  " + pass.name() + ": " + NodeList(sheet.removed());
-    text += sheet.added().empty() ? " removed"
-                                  : " -> " + NodeList(sheet.added());
+    text +=
+        sheet.added().empty() ? " removed" : " -> " + NodeList(sheet.added());
     if (!sheet.changes().empty()) {
       text += ", which changes values where " + sheet.changes();
     }
@@ -185,11 +185,10 @@ class Story {
         if (!told) Line(Rewrite(pass, sheet));
         told = true;
         Line(ItemText(item));
-        const bool stands =
-            item.kind() == v1::SheetItem::RESULT ||
-            (item.kind() == v1::SheetItem::CONSTANT &&
-             (item.detail().starts_with("transformed") ||
-              item.detail().starts_with("cloned")));
+        const bool stands = item.kind() == v1::SheetItem::RESULT ||
+                            (item.kind() == v1::SheetItem::CONSTANT &&
+                             (item.detail().starts_with("transformed") ||
+                              item.detail().starts_with("cloned")));
         if (stands && !Has(keys, item.to())) keys.push_back(item.to());
       }
     });
@@ -290,9 +289,9 @@ std::string Explain(const v1::CompileReport& report, std::string_view name,
 
 int ExplainMain(std::span<const std::string> arguments, const char* program) {
   std::string path;
-  const std::vector<Flag> flags = {
-      {"--report", "FILE", "a report of a compile with --sheets",
-       SetText(&path)}};
+  const std::vector<Flag> flags = {{"--report", "FILE",
+                                    "a report of a compile with --sheets",
+                                    SetText(&path)}};
   const ParsedLine line = ParseLine(arguments, flags);
   if (!line.error.empty()) return Fail(program, kExitUsage, line.error);
   if (line.positional.empty() || path.empty()) {

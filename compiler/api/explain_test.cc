@@ -115,8 +115,7 @@ TEST(Explain, ATensorGoesForward) {
   EXPECT_THAT(constant,
               HasSubstr("'w', a constant: transformed permuted [1,0] -> "
                         "'w.1'\n"));
-  EXPECT_THAT(constant,
-              HasSubstr("in the end: 'w.1', read by conv 'conv'\n"));
+  EXPECT_THAT(constant, HasSubstr("in the end: 'w.1', read by conv 'conv'\n"));
   EXPECT_THAT(Told("y"), HasSubstr("in the end: 'y.1', an output, made by conv "
                                    "'conv'\n"));
   EXPECT_THAT(Told("c"), HasSubstr("'c': its name is lost\n"));

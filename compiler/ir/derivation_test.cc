@@ -98,11 +98,11 @@ TEST(Derivation, SameNumbersAreSame) {
     const auto count = static_cast<int64_t>(numbers.size());
     return MakeRealTensor(ElementType::f32, {count}, numbers);
   };
-  EXPECT_TRUE(SameNumbers(*f32({0.0, std::nan("")}),
-                          *f32({-0.0, -std::nan("")})));
+  EXPECT_TRUE(
+      SameNumbers(*f32({0.0, std::nan("")}), *f32({-0.0, -std::nan("")})));
   EXPECT_FALSE(SameNumbers(*f32({1}), *f32({2})));
-  EXPECT_FALSE(SameNumbers(*f32({1}),
-                           *MakeRealTensor(ElementType::f64, {1}, {1})));
+  EXPECT_FALSE(
+      SameNumbers(*f32({1}), *MakeRealTensor(ElementType::f64, {1}, {1})));
 }
 
 }  // namespace

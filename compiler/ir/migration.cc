@@ -3,9 +3,7 @@
 namespace fold {
 namespace {
 
-std::string Axis(int axis) {
-  return axis < 0 ? "none" : std::to_string(axis);
-}
+std::string Axis(int axis) { return axis < 0 ? "none" : std::to_string(axis); }
 
 // " reshaped, permuted [1,0]".
 std::string HowText(const std::vector<Derivation>& how) {
@@ -23,8 +21,8 @@ std::string HowText(const std::vector<Derivation>& how) {
 
 std::string SlotText(const Slot& slot) {
   constexpr std::string_view kNames[] = {
-      "",         "scales",   "zero points", "lowest code", "highest code",
-      "clip low", "clip high", "attribute",  "shape"};
+      "",         "scales",    "zero points", "lowest code", "highest code",
+      "clip low", "clip high", "attribute",   "shape"};
   std::string text(kNames[static_cast<int>(slot.kind)]);
   if (slot.kind == Slot::Kind::kAttribute) text += " " + slot.attribute;
   return text.empty() ? text : " in " + text;
@@ -33,8 +31,8 @@ std::string SlotText(const Slot& slot) {
 }  // namespace
 
 std::string_view DerivationName(Derivation::Kind kind) {
-  constexpr std::string_view kNames[] = {"reshaped",  "permuted",  "collapsed",
-                                         "negated",   "cast",      "quantized",
+  constexpr std::string_view kNames[] = {"reshaped",  "permuted", "collapsed",
+                                         "negated",   "cast",     "quantized",
                                          "evaluated", "named"};
   return kNames[static_cast<int>(kind)];
 }

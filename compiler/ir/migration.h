@@ -65,8 +65,8 @@ struct Slot {
     kCodeHigh,    // that the old value had already
     kClipLow,     // bounds of clip step `step` of the new node that makes `to`
     kClipHigh,
-    kAttribute,   // attribute `attribute` of that node
-    kShape,       // the shape of `to`; -1 and 0 as Reshape reads them
+    kAttribute,  // attribute `attribute` of that node
+    kShape,      // the shape of `to`; -1 and 0 as Reshape reads them
   };
   Kind kind = Kind::kNone;
   int step = -1;

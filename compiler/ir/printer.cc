@@ -173,12 +173,13 @@ class SheetPrinter {
 
   std::string Run() {
     const RewriteCost& cost = sheet_.cost;
-    text_ = "sheet " + sheet_.rule +
-            " removed=" + std::to_string(cost.nodes_removed) +
-            " added=" + std::to_string(cost.nodes_added) + " constant_bytes=" +
-            Change(cost.constant_bytes_added, cost.constant_bytes_removed) +
-            " run_bytes=" +
-            Change(cost.run_bytes_added, cost.run_bytes_removed) + "\n";
+    text_ =
+        "sheet " + sheet_.rule +
+        " removed=" + std::to_string(cost.nodes_removed) +
+        " added=" + std::to_string(cost.nodes_added) + " constant_bytes=" +
+        Change(cost.constant_bytes_added, cost.constant_bytes_removed) +
+        " run_bytes=" + Change(cost.run_bytes_added, cost.run_bytes_removed) +
+        "\n";
     for (const ResultMove& move : sheet_.results) {
       Line(move.from, move.to, "result");
     }

@@ -86,10 +86,10 @@ RewriteCost CostOf(const Graph& graph, const Proposal& proposal) {
   for (ValueId v : left) {
     if (!v.valid() || !graph.IsConstant(v) || read.count(v)) continue;
     const auto users = graph.UsersOf(v);
-    const bool last =
-        !graph.IsOutput(v) &&
-        std::all_of(users.begin(), users.end(),
-                    [&](NodeId user) { return removed.count(user) > 0; });
+    const bool last = !graph.IsOutput(v) &&
+                      std::all_of(users.begin(), users.end(), [&](NodeId user) {
+                        return removed.count(user) > 0;
+                      });
     if (last) cost.constant_bytes_removed += BytesOf(graph.value(v).type);
   }
   return cost;

@@ -20,7 +20,9 @@ class Rewriter {
  public:
   // Without `ops` nothing can be claimed to be evaluated or inferred.
   explicit Rewriter(Graph& graph, const OpTable* ops = nullptr)
-      : graph_(graph), ops_(ops), begun_(Clock::now()),
+      : graph_(graph),
+        ops_(ops),
+        begun_(Clock::now()),
         kept_values_(graph.value_count()) {}
 
   const Graph& graph() const { return graph_; }

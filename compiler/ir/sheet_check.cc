@@ -37,10 +37,10 @@ std::string AddedFault(const SheetView& view) {
     }
     for (ValueId v : node.results) {
       if (!v.valid()) continue;
-      const bool taken = !view.Known(v) || view.graph.IsConstant(v) ||
-                         view.graph.value(v).producer.valid() ||
-                         std::count(view.graph.inputs.begin(),
-                                    view.graph.inputs.end(), v) > 0;
+      const bool taken =
+          !view.Known(v) || view.graph.IsConstant(v) ||
+          view.graph.value(v).producer.valid() ||
+          std::count(view.graph.inputs.begin(), view.graph.inputs.end(), v) > 0;
       if (taken || !made.insert(v).second) {
         return "a new node makes '" + view.Name(v) + "', which is made already";
       }
@@ -194,11 +194,11 @@ std::string ExceptionalFault(const SheetView& view) {
            sheet.exceptional_domain + "'";
   }
   if (!view.ops || view.IsDead()) return "";
-  const bool evaluated =
-      view.proposal.added.empty() &&
-      std::all_of(
-          sheet.results.begin(), sheet.results.end(),
-          [&](const ResultMove& m) { return view.graph.IsConstant(m.to); });
+  const bool evaluated = view.proposal.added.empty() &&
+                         std::all_of(sheet.results.begin(), sheet.results.end(),
+                                     [&](const ResultMove& m) {
+                                       return view.graph.IsConstant(m.to);
+                                     });
   if (evaluated) return "";  // the numbers have been compared
   const auto before = ExceptionalOps(view, true);
   const auto after = ExceptionalOps(view, false);
@@ -209,8 +209,7 @@ std::string ExceptionalFault(const SheetView& view) {
         return at == ops.end() ? 0 : at->second;
       };
       if (in(before) == in(after)) continue;
-      return "exceptional values of '" +
-             std::string(view.ops->Mnemonic(op)) +
+      return "exceptional values of '" + std::string(view.ops->Mnemonic(op)) +
              "' are said to be preserved, and it " +
              (in(before) > in(after) ? "goes away" : "is new");
     }
@@ -229,10 +228,9 @@ std::string InferenceFault(const SheetView& view, const LostFact& fact) {
   }
   if (fact.kind == LostFact::Kind::kElementType) return "";
   const Node& node = view.graph.node(view.graph.value(fact.value).producer);
-  const auto shape =
-      view.ops && node.results[0] == fact.value
-          ? view.ops->InferShape(view.graph, node)
-          : std::nullopt;
+  const auto shape = view.ops && node.results[0] == fact.value
+                         ? view.ops->InferShape(view.graph, node)
+                         : std::nullopt;
   return shape && *shape == view.graph.value(fact.value).type.shape
              ? ""
              : what + "does not follow from the operands";

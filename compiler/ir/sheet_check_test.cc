@@ -127,8 +127,9 @@ TEST_F(SheetCheckTest, ExceptionalValuesPreservedAndChanged) {
   Proposal p = Fusion();
   p.sheet.exceptional_domain = "x = 0";
   ExpectRefused(
-      p, "exceptional values are said to be preserved and to change on 'x = "
-         "0'");
+      p,
+      "exceptional values are said to be preserved and to change on 'x = "
+      "0'");
 }
 
 TEST_F(SheetCheckTest, ExceptionalOperatorGone) {
@@ -194,8 +195,7 @@ TEST_F(SheetCheckTest, ScalesAreNeverInferred) {
     Begin();
     Proposal p = Fusion();
     p.sheet.inferable.push_back({kind, y_});
-    ExpectRefused(p, "the " + std::string(name) +
-                         " of 'y' cannot be inferred");
+    ExpectRefused(p, "the " + std::string(name) + " of 'y' cannot be inferred");
   }
 }
 
@@ -247,9 +247,9 @@ TEST_F(SheetCheckTest, ResultThatEvaluatesToAnotherConstant) {
   for (const bool good : {false, true}) {
     std::vector<int64_t> turned = {1, 4, 2, 5, 3, 6};
     if (!good) std::swap(turned[0], turned[1]);
-    const ValueId to = rewriter_->Declare(
-        "k", graph_.value(y_).type,
-        MakeIntegerTensor(ElementType::i8, {3, 2}, turned));
+    const ValueId to =
+        rewriter_->Declare("k", graph_.value(y_).type,
+                           MakeIntegerTensor(ElementType::i8, {3, 2}, turned));
     Proposal p;
     p.removed = {a_};
     p.sheet.results = {{y_, to}};

@@ -92,9 +92,9 @@ class ConstantCheck {
       return "the sheet speaks of '" + view_.Name(move.from) +
              "', which is no constant";
     }
-    const bool copied = (move.kind == Kind::kCloned ||
-                         move.kind == Kind::kTransformed) &&
-                        NearbyReads(move.from);
+    const bool copied =
+        (move.kind == Kind::kCloned || move.kind == Kind::kTransformed) &&
+        NearbyReads(move.from);
     return view_.PlacesOf(move.from) > 0 || copied || IsMadeOnTheWay(move.from)
                ? ""
                : "the sheet speaks of constant '" + view_.Name(move.from) +
@@ -158,19 +158,20 @@ class ConstantCheck {
     const TensorPtr derived = Carried(move, to.type, &fault);
     if (!fault.empty()) return what + fault;
     if (!derived) return "";  // named, and verified
-    const bool same = move.kind == Kind::kMade
-                          ? SameOrRepeated(NumbersOf(*derived),
-                                           NumbersOf(*to.constant))
-                          : SameNumbers(*derived, *to.constant);
-    return same ? "" : what + "is not " + How(move) + " in '" +
-                           view_.Name(move.to) + "'";
+    const bool same =
+        move.kind == Kind::kMade
+            ? SameOrRepeated(NumbersOf(*derived), NumbersOf(*to.constant))
+            : SameNumbers(*derived, *to.constant);
+    return same ? ""
+                : what + "is not " + How(move) + " in '" + view_.Name(move.to) +
+                      "'";
   }
 
   static std::string How(const ConstantMove& move) {
     std::string text;
     for (const Derivation& step : move.how) {
-      text += (text.empty() ? "" : ", ") +
-              std::string(DerivationName(step.kind));
+      text +=
+          (text.empty() ? "" : ", ") + std::string(DerivationName(step.kind));
     }
     return text.empty() ? "the number that the sheet says" : text;
   }
@@ -180,9 +181,8 @@ class ConstantCheck {
   TensorPtr Carried(const ConstantMove& move, const TensorType& goal,
                     std::string* fault) const {
     TensorPtr tensor =
-        move.from.valid()
-            ? graph_.value(move.from).constant
-            : MakeRealTensor(ElementType::f64, {}, {move.number});
+        move.from.valid() ? graph_.value(move.from).constant
+                          : MakeRealTensor(ElementType::f64, {}, {move.number});
     for (const Derivation& step : move.how) {
       if (step.kind == Derivation::Kind::kNamed) {
         *fault = VerifierFault(move);
@@ -215,8 +215,8 @@ class ConstantCheck {
                       std::string* fault) const {
     const auto& operands = step.node.operands;
     const auto& removed = view_.proposal.removed;
-    const bool does = std::any_of(
-        removed.begin(), removed.end(), [&](NodeId id) {
+    const bool does =
+        std::any_of(removed.begin(), removed.end(), [&](NodeId id) {
           const Node& node = graph_.node(id);
           return node.op == step.node.op &&
                  node.attributes == step.node.attributes;
@@ -277,8 +277,8 @@ class ConstantCheck {
       return false;
     }
     const Step& step = node->steps[slot.step];
-    return from == Numbers{slot.kind == Slot::Kind::kClipLow ? step.low
-                                                             : step.high};
+    return from ==
+           Numbers{slot.kind == Slot::Kind::kClipLow ? step.low : step.high};
   }
 
   // The bound is the end of the range, or the range of what the value stands
@@ -336,8 +336,7 @@ class ConstantCheck {
       case Unneeded::kDead:
         return view_.IsDead() ? "" : what + "is needed by an output";
       case Unneeded::kWholeRange:
-        return IsPassedByNone(move) ? ""
-                                    : what + "bounds codes that can come";
+        return IsPassedByNone(move) ? "" : what + "bounds codes that can come";
       case Unneeded::kNamed: {
         const std::string fault = VerifierFault(move);
         return fault.empty() ? "" : what + fault;

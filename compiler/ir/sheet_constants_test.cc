@@ -70,9 +70,10 @@ class SheetConstantsTest : public SheetTest {
       if (number == good) {
         EXPECT_EQ(SheetFaultOf(p), "");
       } else {
-        ExpectRefused(p, "constant 'c' is not in what it is said to be "
-                         "absorbed by, '" +
-                             graph_.value(p.sheet.results[0].to).name + "'");
+        ExpectRefused(p,
+                      "constant 'c' is not in what it is said to be "
+                      "absorbed by, '" +
+                          graph_.value(p.sheet.results[0].to).name + "'");
       }
     }
   }
@@ -94,8 +95,8 @@ TEST_F(SheetConstantsTest, MovedAndNotRead) {
 }
 
 TEST_F(SheetConstantsTest, OfNoRemovedNode) {
-  const ValueId other = graph_.AddConstant(
-      "other", MakeRealTensor(ElementType::f32, {}, {0.25}));
+  const ValueId other =
+      graph_.AddConstant("other", MakeRealTensor(ElementType::f32, {}, {0.25}));
   const ValueId o = graph_.AddValue("o", graph_.value(y_).type);
   graph_.AddNode(Make("o", {x_, other}, {o}));
   graph_.outputs.push_back(o);
@@ -131,8 +132,8 @@ TEST_F(SheetConstantsTest, MoreDestinationsThanReaders) {
 
 TEST_F(SheetConstantsTest, Cloned) {
   for (const int last : {7, 6}) {
-    const ValueId clone = New(
-        MakeIntegerTensor(ElementType::i8, {2, 3}, {1, 2, 3, 4, 5, last}));
+    const ValueId clone =
+        New(MakeIntegerTensor(ElementType::i8, {2, 3}, {1, 2, 3, 4, 5, last}));
     Proposal p = Replace(clone);
     p.sheet.constants = {Move(Kind::kCloned, clone)};
     if (last == 6) {
@@ -157,12 +158,12 @@ TEST_F(SheetConstantsTest, TransformedToNothing) {
 }
 
 TEST_F(SheetConstantsTest, TransformedWithoutAWord) {
-  const ValueId to = New(
-      MakeIntegerTensor(ElementType::i8, {3, 2}, {1, 4, 2, 5, 3, 6}));
+  const ValueId to =
+      New(MakeIntegerTensor(ElementType::i8, {3, 2}, {1, 4, 2, 5, 3, 6}));
   Proposal p = Replace(to);
   p.sheet.constants = {Move(Kind::kTransformed, to)};
-  ExpectRefused(
-      p, "constant 'c' is transformed, and the sheet does not say how");
+  ExpectRefused(p,
+                "constant 'c' is transformed, and the sheet does not say how");
 }
 
 struct Transformation {
@@ -179,18 +180,28 @@ TEST_F(SheetConstantsTest, EachWayIsCarriedOutAgain) {
     return MakeRealTensor(ElementType::f32, std::move(shape), numbers);
   };
   const Transformation all[] = {
-      {i8({2, 2}, {1, 2, 3, 4}), i8({4}, {1, 2, 3, 4}), i8({4}, {1, 3, 2, 4}),
+      {i8({2, 2}, {1, 2, 3, 4}),
+       i8({4}, {1, 2, 3, 4}),
+       i8({4}, {1, 3, 2, 4}),
        {{Way::kReshaped}}},
-      {i8({2, 2}, {1, 2, 3, 4}), i8({2, 2}, {1, 3, 2, 4}),
-       i8({2, 2}, {1, 2, 3, 4}), {{Way::kPermuted, {1, 0}}}},
+      {i8({2, 2}, {1, 2, 3, 4}),
+       i8({2, 2}, {1, 3, 2, 4}),
+       i8({2, 2}, {1, 2, 3, 4}),
+       {{Way::kPermuted, {1, 0}}}},
       {f32({2}, {3, 3}), f32({}, {3}), f32({}, {4}), {{Way::kCollapsed}}},
-      {f32({2}, {3, -1}), f32({2}, {-3, 1}), f32({2}, {3, -1}),
+      {f32({2}, {3, -1}),
+       f32({2}, {-3, 1}),
+       f32({2}, {3, -1}),
        {{Way::kNegated}}},
       {i8({2}, {3, -1}), f32({2}, {3, -1}), f32({2}, {3, 1}), {{Way::kCast}}},
       // To the codes of y: 1 / 0.25 - 4, 0.375 / 0.25 = 1.5 to even - 4.
-      {f32({2}, {1, 0.375}), i8({2}, {0, -2}), i8({2}, {0, -3}),
+      {f32({2}, {1, 0.375}),
+       i8({2}, {0, -2}),
+       i8({2}, {0, -3}),
        {{Way::kQuantized, {}, y_}}},
-      {f32({1, 2}, {1, 2}), f32({2}, {-1, -2}), f32({2}, {1, 2}),
+      {f32({1, 2}, {1, 2}),
+       f32({2}, {-1, -2}),
+       f32({2}, {1, 2}),
        {{Way::kReshaped}, {Way::kNegated}}},
   };
   for (const Transformation& t : all) {
@@ -217,8 +228,8 @@ TEST_F(SheetConstantsTest, EvaluatedByARemovedNodeAlone) {
   Node turn = Make("turn", {c_}, {}, SheetTestOps::kTurn);
   turn.attributes["perm"] = std::vector<int64_t>{1, 0};
   const auto propose = [&] {
-    const ValueId to = New(
-        MakeIntegerTensor(ElementType::i8, {3, 2}, {1, 4, 2, 5, 3, 6}));
+    const ValueId to =
+        New(MakeIntegerTensor(ElementType::i8, {3, 2}, {1, 4, 2, 5, 3, 6}));
     Proposal p = Replace(to);
     ConstantMove move = Move(Kind::kTransformed, to);
     move.how = {{Derivation::Kind::kEvaluated}};

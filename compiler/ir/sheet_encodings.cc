@@ -42,8 +42,8 @@ class EncodingCheck {
       : view_(view), graph_(view.graph) {}
 
   std::string Fault(const EncodingMove& move) const {
-    const std::string what = "the quantization of '" + view_.Name(move.from) +
-                             "' ";
+    const std::string what =
+        "the quantization of '" + view_.Name(move.from) + "' ";
     const Encoding* from = EncodingAt(view_, move.from);
     if (!from) return what + "is moved, and it has none";
     if (!Concerns(move.from)) {
@@ -77,12 +77,12 @@ class EncodingCheck {
   bool Concerns(ValueId id) const {
     if (view_.PlacesOf(id) > 0 || view_.Goes(id)) return true;
     const auto& constants = view_.sheet.constants;
-    return std::any_of(
-        constants.begin(), constants.end(), [&](const ConstantMove& move) {
-          return move.from == id &&
-                 (move.kind == ConstantMove::Kind::kCloned ||
-                  move.kind == ConstantMove::Kind::kTransformed);
-        });
+    return std::any_of(constants.begin(), constants.end(),
+                       [&](const ConstantMove& move) {
+                         return move.from == id &&
+                                (move.kind == ConstantMove::Kind::kCloned ||
+                                 move.kind == ConstantMove::Kind::kTransformed);
+                       });
   }
 
   std::string AttributeFault(const Encoding& from, const EncodingMove& move,
@@ -135,12 +135,12 @@ class EncodingCheck {
       return what + "does not fit the axis it moves to";
     }
     const int axis = AxisOfData(from.axis, move);
-    return axis == to.axis ? ""
-                           : what + "is on axis " + std::to_string(to.axis) +
-                                 " of '" + view_.Name(move.to) +
-                                 "', and its data is " +
-                                 (axis < 0 ? "not known to be there"
-                                           : "on axis " + std::to_string(axis));
+    return axis == to.axis
+               ? ""
+               : what + "is on axis " + std::to_string(to.axis) + " of '" +
+                     view_.Name(move.to) + "', and its data is " +
+                     (axis < 0 ? "not known to be there"
+                               : "on axis " + std::to_string(axis));
   }
 
   // Where the data that lay along `axis` of `from` lies in `to`; -1 if that
@@ -227,9 +227,9 @@ std::string DestinationFault(const SheetView& view, ValueId id) {
   for (const ResultMove& move : view.sheet.results) {
     if (move.to == id) return "";  // whoever read the result reads it now
   }
-  return moved(id) ? ""
-                   : "the quantization of '" + view.Name(id) +
-                         "' has no destination";
+  return moved(id)
+             ? ""
+             : "the quantization of '" + view.Name(id) + "' has no destination";
 }
 
 // The scales and zero points near the change, each list by itself: those of
@@ -252,10 +252,14 @@ class NearbyNumbers {
                                    [](double x) { return x == 0; });
     if (zeros) return true;
     for (const Numbers& a : lists_) {
-      if (Same(numbers, a, [](double x, double) { return x; }, a)) return true;
+      if (Same(
+              numbers, a, [](double x, double) { return x; }, a))
+        return true;
       for (const Numbers& b : lists_) {
-        if (Same(numbers, a, [](double x, double y) { return x * y; }, b) ||
-            Same(numbers, a, [](double x, double y) { return x / y; }, b)) {
+        if (Same(
+                numbers, a, [](double x, double y) { return x * y; }, b) ||
+            Same(
+                numbers, a, [](double x, double y) { return x / y; }, b)) {
           return true;
         }
       }
@@ -335,10 +339,9 @@ std::string OriginFault(const SheetView& view) {
     const Encoding* encoding = EncodingAt(view, v);
     if (!encoding || IsOfNeighbour(view, *encoding)) continue;
     const NearbyNumbers near(view, encoding->scales.size());
-    const bool known =
-        near.Have(encoding->scales) &&
-        near.Have(Numbers(encoding->zero_points.begin(),
-                          encoding->zero_points.end()));
+    const bool known = near.Have(encoding->scales) &&
+                       near.Have(Numbers(encoding->zero_points.begin(),
+                                         encoding->zero_points.end()));
     if (!known) {
       return "the quantization of '" + view.Name(v) + "' comes from nowhere";
     }

@@ -11,10 +11,10 @@ using Destination = EncodingMove::Destination;
 class SheetEncodingsTest : public SheetTest {
  protected:
   SheetEncodingsTest() {
-    x_ = graph_.AddValue("x",
-                         {ElementType::i8, {2, 3}, PerRow({0.5, 0.25}, 0)});
-    t_ = graph_.AddValue("t",
-                         {ElementType::i8, {3, 2}, PerRow({0.5, 0.25}, 1)});
+    x_ =
+        graph_.AddValue("x", {ElementType::i8, {2, 3}, PerRow({0.5, 0.25}, 0)});
+    t_ =
+        graph_.AddValue("t", {ElementType::i8, {3, 2}, PerRow({0.5, 0.25}, 1)});
     y_ = graph_.AddValue("y", {ElementType::i8, {3, 2}, PerTensor(2, 1)});
     graph_.inputs = {x_};
     turn_ = graph_.AddNode(Turn(x_, t_, {1, 0}));
@@ -124,8 +124,7 @@ TEST_F(SheetEncodingsTest, TypeThatDoesNotFitItsAxis) {
   Begin();
   Proposal p = Fusion();
   p.sheet.encodings[0].to_axis = 1;
-  ExpectRefused(
-      p, "the quantization of 't' does not fit the axis it moves to");
+  ExpectRefused(p, "the quantization of 't' does not fit the axis it moves to");
 }
 
 // Both axes have two entries: only the data says which one is right.
@@ -201,8 +200,8 @@ TEST_F(SheetEncodingsTest, Merged) {
 TEST_F(SheetEncodingsTest, AttributesHaveScalesAndZeroPoints) {
   const auto propose = [&](std::vector<double> scales, bool zeros) {
     Proposal p = Fusion();
-    p.sheet.encodings[0] = {t_, p.sheet.results[0].to,
-                            Destination::kAttribute, -1, -1, "scales"};
+    p.sheet.encodings[0] = {
+        t_, p.sheet.results[0].to, Destination::kAttribute, -1, -1, "scales"};
     p.added[0].attributes["other"] = std::vector<double>{0.5, 0.25};
     p.added[0].attributes["scales"] = std::move(scales);
     if (zeros) {
@@ -254,8 +253,7 @@ TEST_F(SheetEncodingsTest, OutOfNowhere) {
     p.added.insert(p.added.begin(), node);
     return p;
   };
-  ExpectRefused(propose(3),
-                "the quantization of 'between' comes from nowhere");
+  ExpectRefused(propose(3), "the quantization of 'between' comes from nowhere");
   Begin();
   ExpectApplied(propose(2));
 }

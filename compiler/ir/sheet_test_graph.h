@@ -80,8 +80,7 @@ inline Encoding PerRow(std::vector<double> scales, int axis) {
 class SheetTest : public testing::Test {
  protected:
   static Node Make(const std::string& name, std::vector<ValueId> operands,
-                   std::vector<ValueId> results,
-                   OpId op = SheetTestOps::kAny) {
+                   std::vector<ValueId> results, OpId op = SheetTestOps::kAny) {
     Node node;
     node.op = op;
     node.name = name;

@@ -117,8 +117,7 @@ class Table : public OpTable {
   std::optional<std::vector<int64_t>> Permutation(
       const Graph& graph, const Node& node) const override {
     if (OpOf(node) != Op::kTranspose) return std::nullopt;
-    return PermutationOf(node,
-                         graph.value(node.operands[0]).type.shape.size());
+    return PermutationOf(node, graph.value(node.operands[0]).type.shape.size());
   }
 
   bool MakesExceptional(const Graph& graph, const Node& node) const override {

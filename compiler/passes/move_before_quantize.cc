@@ -43,9 +43,9 @@ void PadWithCode(Rewriter& rewriter, ValueId quantized, Node& mover,
   const TensorType type = graph.value(quantized).type;
   const Encoding& e = *type.encoding;
   const double number = *PadNumber(graph, mover);
-  const int64_t code = std::clamp(CodeOf(number, type),
-                                  e.code_low.value_or(INT64_MIN),
-                                  e.code_high.value_or(INT64_MAX));
+  const int64_t code =
+      std::clamp(CodeOf(number, type), e.code_low.value_or(INT64_MIN),
+                 e.code_high.value_or(INT64_MAX));
   const TensorPtr constant = MakeIntegerTensor(type.element, {}, {code});
   if (mover.operands.size() < 3) mover.operands.resize(3);
   const ValueId old = mover.operands[2];

@@ -28,8 +28,9 @@ TEST(StageCheck, Imported) {
 }
 
 TEST(StageCheck, ImportedIsWhatTheFileSays) {
-  EXPECT_EQ(Fault(Stage::imported, "%y = relu(%x) steps [clip(0, 1)] : "
-                                   "f32[1,2] name \"relu\""),
+  EXPECT_EQ(Fault(Stage::imported,
+                  "%y = relu(%x) steps [clip(0, 1)] : "
+                  "f32[1,2] name \"relu\""),
             "node 'relu': it has steps, which no file has");
   EXPECT_EQ(Fault(Stage::imported, "%y = requantize(%x) : u8[1,2] name \"r\""),
             "node 'r': no file has its operator");
@@ -51,8 +52,9 @@ TEST(StageCheck, AnnotatedEncodings) {
             of + "has a zero point beyond its codes");
   EXPECT_EQ(fault("u8[1,2] q(s=1 z=0 codes=[5,4])"),
             of + "has an empty range of codes");
-  Graph graph = With("%y = relu(%x) : u8[1,2] q(s=[1,2] z=[0,1] axis=1) "
-                     "name \"n\"");
+  Graph graph = With(
+      "%y = relu(%x) : u8[1,2] q(s=[1,2] z=[0,1] axis=1) "
+      "name \"n\"");
   Encoding& e = *graph.mutable_value(graph.FindValue("y")).type.encoding;
   e.axis = 0;
   EXPECT_EQ(CheckStage(graph, Stage::annotated),
@@ -111,9 +113,9 @@ TEST(StageCheck, Simplified) {
 }
 
 TEST(StageCheck, SimplifiedLeavesNothingThatDoesNothing) {
-  EXPECT_EQ(Fault(Stage::simplified,
-                  "%y = cast(%x) {to=1} : f32[1,2] name \"cast\""),
-            "node 'cast': it gives what it gets");
+  EXPECT_EQ(
+      Fault(Stage::simplified, "%y = cast(%x) {to=1} : f32[1,2] name \"cast\""),
+      "node 'cast': it gives what it gets");
   EXPECT_EQ(Fault(Stage::simplified,
                   "%y = concat(%x) {axis=0} : f32[1,2] name \"one\""),
             "node 'one': it gives what it gets");
@@ -191,11 +193,11 @@ TEST(StageCheck, Fused) {
 }
 
 TEST(StageCheck, FusedRequantizations) {
-  EXPECT_EQ(Fault(Stage::fused, "%y = requantize(%k) : u8[1,2] q(s=0.5 z=128) "
-                                "name \"r\""),
-            "node 'r': its requantization changes nothing");
   EXPECT_EQ(Fault(Stage::fused,
-                  "%y = requantize(%k) : u8[1,2] q(s=0.5 z=127)"),
+                  "%y = requantize(%k) : u8[1,2] q(s=0.5 z=128) "
+                  "name \"r\""),
+            "node 'r': its requantization changes nothing");
+  EXPECT_EQ(Fault(Stage::fused, "%y = requantize(%k) : u8[1,2] q(s=0.5 z=127)"),
             "");
 }
 
@@ -217,11 +219,11 @@ TEST(CheckInvariants, EarlierStagesHold) {
   EXPECT_EQ(CheckInvariants(typed, Stage::fused),
             "node 'n': value 'y' has no type");
   // Steps and encodings are no faults of a later graph.
-  EXPECT_EQ(CheckInvariants(
-                With("%y = requantize(%k) steps [clip(0, 1)] : u8[1,2] "
-                     "q(s=0.5 z=1)"),
-                Stage::fused),
-            "");
+  EXPECT_EQ(
+      CheckInvariants(With("%y = requantize(%k) steps [clip(0, 1)] : u8[1,2] "
+                           "q(s=0.5 z=1)"),
+                      Stage::fused),
+      "");
 }
 
 TEST(CheckNodes, StructureThenEveryNode) {

@@ -142,8 +142,7 @@ class PassOrder : public testing::Test {
     EXPECT_FALSE(last.node.empty());
     EXPECT_NE(last.message.find("requires stage "), std::string::npos);
     EXPECT_NE(last.message.find("graph is "), std::string::npos);
-    EXPECT_NE(last.message.find("; node '"), std::string::npos)
-        << last.message;
+    EXPECT_NE(last.message.find("; node '"), std::string::npos) << last.message;
   }
 
   static void TryAll(const std::vector<Case>& cases,
@@ -172,8 +171,8 @@ std::vector<Group> GroupsOf(const Order& order) {
   const auto key = [&](size_t i) { return FindPass(order[i])->requires_stage; };
   for (size_t i = 0; i < order.size(); ++i) {
     // remove_dead needs little, and stands among those around it.
-    if (groups.empty() || (order[i] != "remove_dead" &&
-                           key(i) != key(groups.back().begin))) {
+    if (groups.empty() ||
+        (order[i] != "remove_dead" && key(i) != key(groups.back().begin))) {
       groups.push_back({i, i});
     }
     groups.back().end = i + 1;
