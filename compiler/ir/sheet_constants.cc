@@ -150,8 +150,7 @@ class ConstantCheck {
       said.to = move.slot.of;
       const bool holds =
           view_.Stays(said.to) && view_.IsTouched(said.to) &&
-          HasNumbers(said, NumbersOf(*to.constant),
-                     graph_.value(said.to).type);
+          HasNumbers(said, NumbersOf(*to.constant), graph_.value(said.to).type);
       return holds ? "" : what + "is not what it is made of";
     }
     std::string fault;

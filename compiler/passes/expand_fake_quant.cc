@@ -111,7 +111,8 @@ void SayReadByEncoding(MigrationSheet& sheet, NodeId id, ValueId operand,
   move.verify = [=](const Graph& graph, const ConstantMove&) -> std::string {
     Diagnostics ignored;  // annotate has reported the faults
     const auto encoding = QonnxEncoding(graph, id, &ignored);
-    const bool same = encoding && *encoding == *graph.value(codes).type.encoding;
+    const bool same =
+        encoding && *encoding == *graph.value(codes).type.encoding;
     return same && TruncAddend(graph, graph.node(id)) == addend
                ? ""
                : "says another quantization than the codes have";
@@ -224,9 +225,9 @@ void SayReadThrough(MigrationSheet& sheet, ValueId source, const Pair& pair) {
   move.verify = [=](const Graph& graph, const ConstantMove&) -> std::string {
     const Node* dequantize = ProducerOf(graph, real, Op::kDequantizeLinear);
     const Node* quantize =
-        dequantize ? ProducerOf(graph, dequantize->operands[0],
-                                Op::kQuantizeLinear)
-                   : nullptr;
+        dequantize
+            ? ProducerOf(graph, dequantize->operands[0], Op::kQuantizeLinear)
+            : nullptr;
     return quantize && quantize->operands[0] == source
                ? ""
                : "is not what its QuantizeLinear reads";
