@@ -7,9 +7,14 @@
 
 #include "client/cmd/command.h"
 #include "compiler/api/error_table.h"
+#include "compiler/api/explain.h"
 #include "compiler/base/nearest_name.h"
 
 namespace {
+
+int ExplainCommand(std::span<const std::string> arguments) {
+  return fold::ExplainMain(arguments, "foldctl");
+}
 
 struct Command {
   std::string_view name;
@@ -25,6 +30,8 @@ constexpr Command kCommands[] = {
      "list targets, print one, check a descriptor", fold::TargetsCommand},
     {"resolve", "resolve MODEL|DIGEST --compatible TEXT",
      "find the artifact for a device", fold::ResolveCommand},
+    {"explain", "explain NODE|TENSOR|OP... --report FILE",
+     "tell what became of it", ExplainCommand},
     {"inspect", "inspect FILE", "print what an artifact holds",
      fold::InspectCommand},
     {"health", "health", "ask whether the server takes work",

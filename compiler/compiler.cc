@@ -8,6 +8,7 @@
 #include "compiler/emit/emitter.h"
 #include "compiler/import/onnx_importer.h"
 #include "compiler/ir/text.h"
+#include "compiler/lineage.h"
 #include "compiler/lower/lower.h"
 #include "compiler/lower/lowering.h"
 #include "compiler/lower/plan_arena.h"
@@ -103,6 +104,7 @@ class Compilation {
     if (!fault.empty()) {
       return sink_.Add(DiagnosticCode::shape_mismatch, "", fault);
     }
+    if (options_.sheets) result_.report.imported = SummarizeGraph(graph_);
     result_.report.artifact.arena_bytes_before_folding =
         ArenaBytesOf(graph_, kAlignment);
     Time("import", start);
@@ -122,14 +124,21 @@ class Compilation {
         options_.verify == CompileOptions::Verify::kOff    ? VerifyMode::kOff
         : options_.verify == CompileOptions::Verify::kEach ? VerifyMode::kEach
                                                            : VerifyMode::kEnd;
-    context.after = [&](const PassRecord& record, const Graph&) {
-      result_.report.passes.push_back(Summarize(record));
+    std::vector<MigrationSheet> sheets;
+    context.after = [&](const PassRecord& record, const Graph& graph) {
+      PassSummary summary = Summarize(record);
+      for (const MigrationSheet& sheet : sheets) {
+        summary.sheets.push_back(SummarizeSheet(graph, sheet));
+      }
+      sheets.clear();
+      result_.report.passes.push_back(std::move(summary));
       Dump(record.name);
       const size_t done = static_cast<size_t>(step_);
       Step(done < passes_.size() + 1 ? passes_[done - 1] : "lower");
     };
     Step(passes_.empty() ? "lower" : passes_[0]);
-    if (!RunPasses(&graph_, passes_, context, &sink_, nullptr, nullptr)) {
+    if (!RunPasses(&graph_, passes_, context, &sink_,
+                   options_.sheets ? &sheets : nullptr, nullptr)) {
       return false;
     }
     if (graph_.stage < Stage::fused) {
@@ -152,6 +161,7 @@ class Compilation {
     lower.quantized_io = io == BoundaryIo::kQuantized;
     lower.taps = options_.taps;
     lower.tap_names = value_names_;
+    if (options_.sheets) result_.report.lowered = SummarizeGraph(graph_);
     if (!Lower(graph_, target_, lower, &program_, &sink_)) return false;
     Time("lower", start);
     return true;

@@ -30,6 +30,8 @@ struct CompileOptions {
   bool require_exact = false;
   // Records the ONNX names of surviving quantized values in the artifact.
   bool taps = false;
+  // Reports the migration sheet of every rewrite.
+  bool sheets = false;
   // Passes to run instead of the standard pipeline; empty: the standard one.
   std::vector<std::string> passes;
   enum class Verify { kOff, kEnd, kEach } verify = Verify::kEnd;

@@ -97,6 +97,50 @@ TEST(Compiler, TapsRecordNamesAlone) {
             plain.report.artifact.constant_bytes);
 }
 
+// Every rewrite that a pass counts has its sheet, and sheets say nothing to
+// the artifact.
+TEST(Compiler, SheetsWhereAskedFor) {
+  const CompileResult plain = CompileText(kProduct);
+  CompileOptions options;
+  options.sheets = true;
+  const CompileResult sheets = CompileText(kProduct, options);
+  EXPECT_EQ(sheets.artifact, plain.artifact);
+  EXPECT_TRUE(plain.report.imported.nodes.empty());
+  EXPECT_EQ(sheets.report.imported.nodes.size(), 6u);
+  EXPECT_LT(sheets.report.lowered.nodes.size(), 6u);
+  int64_t rewrites = 0;
+  for (const PassSummary& pass : sheets.report.passes) {
+    EXPECT_EQ(static_cast<int64_t>(pass.sheets.size()), pass.rewrites)
+        << pass.name;
+    rewrites += pass.rewrites;
+    for (const SheetSummary& sheet : pass.sheets) {
+      EXPECT_FALSE(sheet.removed.empty());
+      EXPECT_FALSE(sheet.items.empty());
+    }
+  }
+  EXPECT_GT(rewrites, 1);
+  for (const PassSummary& pass : plain.report.passes) {
+    EXPECT_TRUE(pass.sheets.empty());
+  }
+}
+
+// Why an order cannot work: the pass, the stage that it needs, the stage
+// reached, the node and what is amiss with it.
+TEST(Compiler, ARefusedOrderSaysWhy) {
+  CompileOptions options;
+  options.passes = {"annotate", "fold_qdq", "fuse_activation"};
+  const CompileResult result = CompileText(
+      R"(g (float[2] x) => (float[2] y) {
+  [same] i = Identity(x)
+  [relu] y = Relu(i)
+})",
+      options);
+  ExpectError(result, DiagnosticCode::pass_order, "fold_qdq");
+  EXPECT_EQ(result.report.diagnostics.back().message,
+            "requires stage simplified, graph is annotated; node 'same': it "
+            "gives what it gets");
+}
+
 TEST(Compiler, GarbageIsTheModelsFault) {
   const std::vector<uint8_t> garbage = {0xff, 0x00, 0x13, 0x37};
   const CompileResult result = Compile(garbage, AnyTarget(), {});

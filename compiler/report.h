@@ -28,6 +28,37 @@ struct KeptNode {
   std::string node, reason;
 };
 
+// A node that a rewrite removed or added. Values go by their keys: the name of
+// the ONNX tensor, or the name that a pass made the value with.
+struct SheetNode {
+  std::string name, kind;  // the operator's name in the text form
+  std::vector<std::string> sources;
+  std::vector<std::string> operands, results;
+};
+
+struct SheetItem {
+  enum class Kind { kResult, kEncoding, kConstant, kInferable, kUnrecoverable };
+  Kind kind = Kind::kResult;
+  std::string from, to;  // empty: none
+  std::string detail;
+};
+
+// One rewrite's migration sheet (compiler/ir/migration.h).
+struct SheetSummary {
+  std::vector<SheetNode> removed, added;
+  std::vector<SheetItem> items;
+  std::string changes;
+  int64_t constant_bytes_added = 0, constant_bytes_removed = 0;
+  int64_t run_bytes_added = 0, run_bytes_removed = 0;
+  double seconds = 0;  // of this run
+};
+
+// The nodes of a graph in order.
+struct GraphSummary {
+  std::vector<SheetNode> nodes;
+  std::vector<std::string> inputs, outputs;
+};
+
 struct PassSummary {
   std::string name;
   int64_t nodes_before = 0, nodes_after = 0;
@@ -35,7 +66,8 @@ struct PassSummary {
   int64_t constant_bytes_before = 0, constant_bytes_after = 0;
   int64_t rewrites = 0;
   std::vector<KeptNode> kept;
-  double seconds = 0;  // of this run
+  double seconds = 0;                // of this run
+  std::vector<SheetSummary> sheets;  // where asked for
 };
 
 struct OpSummary {
@@ -59,8 +91,9 @@ struct CompileReport {
   std::vector<OpSummary> ops;
   std::vector<MemorySummary> memory;
   std::vector<Diagnostic> diagnostics;
-  double seconds = 0;         // of this run
-  double prover_seconds = 0;  // the part of it that searched and proved
+  GraphSummary imported, lowered;  // where sheets are asked for
+  double seconds = 0;              // of this run
+  double prover_seconds = 0;       // the part of it that searched and proved
 };
 
 }  // namespace fold

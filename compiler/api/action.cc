@@ -47,6 +47,7 @@ std::vector<std::string> OptionWords(const v1::CompileOptions& options,
   required.erase(std::unique(required.begin(), required.end()), required.end());
   words.insert(words.end(), required.begin(), required.end());
   if (options.taps()) words.push_back("--taps");
+  if (options.sheets()) words.push_back("--sheets");
   std::set<std::string> dumped(options.dump_after().begin(),
                                options.dump_after().end());
   for (const std::string& pass : dumped) {

@@ -56,6 +56,7 @@ TEST(Action, EveryFieldChangesTheKey) {
       [](auto& in) { in.options.add_require(v1::INTEGER_ONLY); },
       [](auto& in) { in.options.add_require(v1::EXACT_RESULT); },
       [](auto& in) { in.options.set_taps(true); },
+      [](auto& in) { in.options.set_sheets(true); },
       [](auto& in) { in.options.add_dump_after("fold"); },
       [](auto& in) { in.options.set_verify(v1::VERIFY_OFF); },
       [](auto& in) { in.options.set_verify(v1::VERIFY_EACH); },

@@ -128,6 +128,11 @@ std::vector<Flag> CompileFlagTable(CompileFlags* flags) {
          options->set_taps(true);
          return "";
        }},
+      {"--sheets", "", "report the migration sheet of every rewrite",
+       [=](std::string_view) -> std::string {
+         options->set_sheets(true);
+         return "";
+       }},
       {"--dump-after", "PASS", "print the graph after a pass; may be repeated",
        [=](std::string_view pass) -> std::string {
          if (pass.empty()) return "is empty";

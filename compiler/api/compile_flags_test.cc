@@ -16,27 +16,17 @@ std::string Parse(std::vector<std::string> line, CompileFlags* flags) {
 
 TEST(CompileFlags, ReadsEveryFlag) {
   CompileFlags flags;
-  ASSERT_EQ(Parse({"m.onnx",
-                   "--target",
-                   "x86-64",
-                   "-o",
-                   "m.fold",
-                   "--encodings",
-                   "e.json",
-                   "--report=r.json",
-                   "--shape",
-                   "in:0=1,3,8,8",
-                   "--shape=a=b=4",
-                   "--io=quantized",
-                   "--require",
-                   "integer-only",
-                   "--require=exact",
-                   "--taps",
-                   "--dump-after=fold",
-                   "--verify=each",
-                   "--passes=a,b",
-                   "--progress-fd",
-                   "3"},
+  ASSERT_EQ(Parse({"m.onnx",          "--target",
+                   "x86-64",          "-o",
+                   "m.fold",          "--encodings",
+                   "e.json",          "--report=r.json",
+                   "--shape",         "in:0=1,3,8,8",
+                   "--shape=a=b=4",   "--io=quantized",
+                   "--require",       "integer-only",
+                   "--require=exact", "--taps",
+                   "--sheets",        "--dump-after=fold",
+                   "--verify=each",   "--passes=a,b",
+                   "--progress-fd",   "3"},
                   &flags),
             "");
   EXPECT_EQ(flags.model_path, "m.onnx");
@@ -54,6 +44,7 @@ TEST(CompileFlags, ReadsEveryFlag) {
   EXPECT_THAT(options.require(),
               ElementsAre(v1::INTEGER_ONLY, v1::EXACT_RESULT));
   EXPECT_TRUE(options.taps());
+  EXPECT_TRUE(options.sheets());
   EXPECT_THAT(options.dump_after(), ElementsAre("fold"));
   EXPECT_EQ(options.verify(), v1::VERIFY_EACH);
   EXPECT_THAT(options.passes(), ElementsAre("a", "b"));

@@ -35,6 +35,53 @@ void ArtifactToProto(const ArtifactSummary& from, v1::ArtifactSummary* to) {
   to->set_peak_lower_bound(from.peak_lower_bound);
 }
 
+v1::SheetItem::Kind ItemKindToProto(SheetItem::Kind kind) {
+  switch (kind) {
+    case SheetItem::Kind::kResult:
+      return v1::SheetItem::RESULT;
+    case SheetItem::Kind::kEncoding:
+      return v1::SheetItem::ENCODING;
+    case SheetItem::Kind::kConstant:
+      return v1::SheetItem::CONSTANT;
+    case SheetItem::Kind::kInferable:
+      return v1::SheetItem::INFERABLE;
+    case SheetItem::Kind::kUnrecoverable:
+      return v1::SheetItem::UNRECOVERABLE;
+  }
+  return v1::SheetItem::KIND_UNSPECIFIED;
+}
+
+void NodeToProto(const SheetNode& from, v1::SheetNode* to) {
+  to->set_name(from.name);
+  to->set_kind(from.kind);
+  to->mutable_sources()->Assign(from.sources.begin(), from.sources.end());
+  to->mutable_operands()->Assign(from.operands.begin(), from.operands.end());
+  to->mutable_results()->Assign(from.results.begin(), from.results.end());
+}
+
+void SheetToProto(const SheetSummary& from, v1::Sheet* to) {
+  for (const auto& node : from.removed) NodeToProto(node, to->add_removed());
+  for (const auto& node : from.added) NodeToProto(node, to->add_added());
+  for (const SheetItem& item : from.items) {
+    v1::SheetItem* out = to->add_items();
+    out->set_kind(ItemKindToProto(item.kind));
+    out->set_from(item.from);
+    out->set_to(item.to);
+    out->set_detail(item.detail);
+  }
+  to->set_changes(from.changes);
+  to->set_constant_bytes_added(from.constant_bytes_added);
+  to->set_constant_bytes_removed(from.constant_bytes_removed);
+  to->set_run_bytes_added(from.run_bytes_added);
+  to->set_run_bytes_removed(from.run_bytes_removed);
+}
+
+void GraphToProto(const GraphSummary& from, v1::GraphRecord* to) {
+  for (const auto& node : from.nodes) NodeToProto(node, to->add_nodes());
+  to->mutable_inputs()->Assign(from.inputs.begin(), from.inputs.end());
+  to->mutable_outputs()->Assign(from.outputs.begin(), from.outputs.end());
+}
+
 void PassToProto(const PassSummary& from, v1::PassRecord* to) {
   to->set_name(from.name);
   to->set_nodes_before(from.nodes_before);
@@ -44,6 +91,7 @@ void PassToProto(const PassSummary& from, v1::PassRecord* to) {
   to->set_constant_bytes_before(from.constant_bytes_before);
   to->set_constant_bytes_after(from.constant_bytes_after);
   to->set_rewrites(from.rewrites);
+  for (const auto& sheet : from.sheets) SheetToProto(sheet, to->add_sheets());
   for (const KeptNode& kept : from.kept) {
     v1::Kept* out = to->add_kept();
     out->set_node(kept.node);
@@ -71,6 +119,9 @@ void RunToProto(const CompileReport& report, v1::RunRecord* run) {
     v1::PassTime* time = run->add_passes();
     time->set_name(pass.name);
     time->set_wall_microseconds(Microseconds(pass.seconds));
+    for (const SheetSummary& sheet : pass.sheets) {
+      time->add_sheet_microseconds(Microseconds(sheet.seconds));
+    }
   }
   run->set_wall_microseconds(Microseconds(report.seconds));
   run->set_prover_microseconds(Microseconds(report.prover_seconds));
@@ -93,6 +144,7 @@ CompileOptions FromProto(const v1::CompileOptions& message) {
     options.require_exact |= requirement == v1::EXACT_RESULT;
   }
   options.taps = message.taps();
+  options.sheets = message.sheets();
   options.passes.assign(message.passes().begin(), message.passes().end());
   options.verify =
       message.verify() == v1::VERIFY_OFF    ? CompileOptions::Verify::kOff
@@ -115,6 +167,10 @@ v1::CompileReport ToProto(const CompileReport& report) {
   }
   for (const auto& diagnostic : report.diagnostics) {
     *message.add_diagnostics() = ToProto(diagnostic);
+  }
+  if (!report.imported.nodes.empty() || !report.imported.inputs.empty()) {
+    GraphToProto(report.imported, message.mutable_imported());
+    GraphToProto(report.lowered, message.mutable_lowered());
   }
   RunToProto(report, message.mutable_run());
   return message;

@@ -38,6 +38,17 @@ CompileReport Filled() {
   CompileReport report;
   report.artifact = {1, Exactness::kFloat, true, 2, 3, 4, 5};
   report.passes = {{"fold", 1, 2, 3, 4, 5, 6, 7, {{"n", "why"}}, 0.5}};
+  const SheetNode node = {"n", "conv", {"s"}, {"x"}, {"y"}};
+  report.passes[0].sheets = {{{node},
+                              {node},
+                              {{SheetItem::Kind::kConstant, "a", "b", "moved"}},
+                              "x = 0",
+                              1,
+                              2,
+                              3,
+                              4,
+                              0.25}};
+  report.imported = report.lowered = {{node}, {"x"}, {"y"}};
   report.ops = {{"op", "conv", {"a", "b"}, Exactness::kBounded, 2}};
   report.memory = {{"ram", 1, 2, 3}};
   report.diagnostics = {{DiagnosticCode::bad_scale, "m", "n"}};
@@ -54,6 +65,24 @@ TEST(ConvertReport, EveryFieldIsFilled) {
   EXPECT_THAT(unset,
               ElementsAre("action_digest", "artifact.digest", "run.cached",
                           "run.host", "run.peak_memory_bytes"));
+}
+
+TEST(ConvertReport, SheetsArriveInTheirPlaces) {
+  const v1::CompileReport message = ToProto(Filled());
+  const v1::Sheet& sheet = message.passes(0).sheets(0);
+  EXPECT_EQ(sheet.removed(0).kind(), "conv");
+  EXPECT_THAT(sheet.removed(0).operands(), ElementsAre("x"));
+  EXPECT_THAT(sheet.added(0).results(), ElementsAre("y"));
+  EXPECT_EQ(sheet.items(0).kind(), v1::SheetItem::CONSTANT);
+  EXPECT_EQ(sheet.items(0).from(), "a");
+  EXPECT_EQ(sheet.items(0).to(), "b");
+  EXPECT_EQ(sheet.constant_bytes_added(), 1);
+  EXPECT_EQ(sheet.run_bytes_removed(), 4);
+  EXPECT_THAT(message.run().passes(0).sheet_microseconds(),
+              ElementsAre(250000));
+  EXPECT_THAT(message.lowered().inputs(), ElementsAre("x"));
+  // Without sheets there are no graphs either.
+  EXPECT_FALSE(ToProto(CompileReport()).has_imported());
 }
 
 TEST(ConvertReport, ValuesArriveInTheirPlaces) {
@@ -90,6 +119,7 @@ TEST(ConvertReport, EveryOptionArrives) {
   message.add_require(v1::INTEGER_ONLY);
   message.add_require(v1::EXACT_RESULT);
   message.set_taps(true);
+  message.set_sheets(true);
   message.add_dump_after("fold");
   message.set_verify(v1::VERIFY_EACH);
   message.add_passes("a");
@@ -105,6 +135,7 @@ TEST(ConvertReport, EveryOptionArrives) {
   EXPECT_TRUE(options.require_integer_only);
   EXPECT_TRUE(options.require_exact);
   EXPECT_TRUE(options.taps);
+  EXPECT_TRUE(options.sheets);
   EXPECT_THAT(options.dump_after, ElementsAre("fold"));
   EXPECT_EQ(options.verify, CompileOptions::Verify::kEach);
   EXPECT_THAT(options.passes, ElementsAre("a"));

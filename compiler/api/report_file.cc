@@ -65,6 +65,22 @@ std::string WriteReportFile(const std::string& path,
                                        : ReportJson(report));
 }
 
+std::string ReadReportFile(const std::string& path,
+                           foldd::v1::CompileReport* report) {
+  constexpr size_t kMostReportBytes = size_t{1} << 30;
+  std::string bytes;
+  std::string fault = ReadWholeFile(path, kMostReportBytes, &bytes);
+  if (!fault.empty()) return fault;
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;
+  const bool good =
+      path.ends_with(".binpb")
+          ? report->ParseFromString(bytes)
+          : google::protobuf::util::JsonStringToMessage(bytes, report, options)
+                .ok();
+  return good ? "" : "'" + path + "' is not a report";
+}
+
 std::string WriteFileAtomically(const std::string& path,
                                 std::string_view bytes) {
   struct stat status;

@@ -18,6 +18,11 @@ std::string ReportJson(const foldd::v1::CompileReport& report);
 std::string WriteReportFile(const std::string& path,
                             const foldd::v1::CompileReport& report);
 
+// Reads what WriteReportFile writes. Fields that this build does not know are
+// passed over. Returns what went wrong, or "".
+std::string ReadReportFile(const std::string& path,
+                           foldd::v1::CompileReport* report);
+
 // Writes `path` whole or not at all: aside, synced, renamed. Devices and pipes
 // are written in place. Returns what went wrong, or "".
 std::string WriteFileAtomically(const std::string& path,

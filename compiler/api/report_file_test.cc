@@ -54,6 +54,25 @@ TEST_F(ReportFileTest, WritesWholeAndLeavesNothingElse) {
   EXPECT_EQ(FilesIn(folder_), 1);
 }
 
+TEST_F(ReportFileTest, ReportsComeBack) {
+  v1::CompileReport report;
+  report.add_ops()->set_name("conv");
+  report.mutable_artifact()->set_size_bytes(int64_t{1} << 40);
+  report.mutable_run()->set_host("h");
+  for (const char* name : {"/r.json", "/r.binpb"}) {
+    v1::CompileReport again;
+    EXPECT_EQ(WriteReportFile(folder_ + name, report), "");
+    EXPECT_EQ(ReadReportFile(folder_ + name, &again), "");
+    EXPECT_EQ(again.SerializeAsString(), report.SerializeAsString());
+  }
+  v1::CompileReport again;
+  EXPECT_EQ(WriteFileAtomically(folder_ + "/bad.json", "[1"), "");
+  EXPECT_THAT(ReadReportFile(folder_ + "/bad.json", &again),
+              HasSubstr("is not a report"));
+  EXPECT_THAT(ReadReportFile(folder_ + "/none.json", &again),
+              HasSubstr("cannot open"));
+}
+
 TEST_F(ReportFileTest, AFailureKeepsTheOldFile) {
   EXPECT_THAT(WriteFileAtomically(folder_, "x"), HasSubstr("folder"));
   EXPECT_THAT(WriteFileAtomically(folder_ + "/no/such", "x"),

@@ -19,7 +19,7 @@ ValueId Graph::AddValue(std::string name, TensorType type) {
   const ValueId id(static_cast<uint32_t>(values_.size()));
   names_[unique] = id;
   uses_.emplace_back();
-  values_.push_back({unique, std::move(type), NodeId(), nullptr, {}});
+  values_.push_back({unique, std::move(type), NodeId(), nullptr, {}, unique});
   return id;
 }
 
@@ -105,6 +105,19 @@ void Graph::SetOperands(NodeId id, std::vector<ValueId> operands) {
     if (fresh.valid()) uses_[fresh.index].push_back(id);
   }
   node.operands = std::move(operands);
+}
+
+void Graph::DropValues(size_t count) {
+  while (values_.size() > count) {
+    const auto last = static_cast<uint32_t>(values_.size() - 1);
+    if (values_[last].producer.valid() || !uses_[last].empty() ||
+        IsOutput(ValueId(last))) {
+      return;
+    }
+    names_.erase(values_[last].name);
+    values_.pop_back();
+    uses_.pop_back();
+  }
 }
 
 void Graph::ReplaceUses(ValueId from, ValueId to) {

@@ -53,6 +53,9 @@ struct Value {
   // Further ONNX tensor names that this value stands for: equal in type and in
   // every element.
   std::vector<std::string> aliases;
+  // The name that it was made with. No other value of the graph was ever made
+  // with it, whatever became of names since.
+  std::string first_name;
 };
 
 struct Node {
@@ -101,6 +104,8 @@ class Graph {
   Node& mutable_node(NodeId id) { return nodes_[id.index]; }
   void EraseNode(NodeId id);
   void SetOperands(NodeId id, std::vector<ValueId> operands);
+  // Takes back the values from number `count` on, which nothing makes or reads.
+  void DropValues(size_t count);
   // Whatever reads `from`, outputs included, reads `to`.
   void ReplaceUses(ValueId from, ValueId to);
   // Gives `a` the name of `b` and the other way round.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/ir/graph.h"
 
@@ -20,6 +21,30 @@ class OpTable {
   // "" if the node's arity, attributes and operand and result types fit the
   // operator, else what does not.
   virtual std::string Check(const Graph& graph, const Node& node) const = 0;
+
+  // What sheets are held against. A table that does not know says so, and what
+  // a sheet claims of it is refused.
+  //
+  // The result of a node whose operands are constants (or constants behind a
+  // DequantizeLinear, read as real numbers), without rounding; null if it
+  // cannot be had.
+  virtual TensorPtr Evaluate(const Graph&, const Node&) const {
+    return nullptr;
+  }
+  // The shape of result 0, where it follows from the operands.
+  virtual std::optional<Shape> InferShape(const Graph&, const Node&) const {
+    return std::nullopt;
+  }
+  // For a node that only moves axes: result axis i is axis perm[i] of operand
+  // 0.
+  virtual std::optional<std::vector<int64_t>> Permutation(const Graph&,
+                                                          const Node&) const {
+    return std::nullopt;
+  }
+  // The node may make an infinity or a NaN of finite numbers.
+  virtual bool MakesExceptional(const Graph&, const Node&) const {
+    return false;
+  }
 };
 
 }  // namespace fold

@@ -172,22 +172,26 @@ class SheetPrinter {
       : graph_(graph), sheet_(sheet) {}
 
   std::string Run() {
-    text_ = "sheet " + sheet_.rule +
-            " removed=" + std::to_string(sheet_.nodes_removed) +
-            " added=" + std::to_string(sheet_.nodes_added) +
-            " constant_bytes=" + std::to_string(sheet_.constant_bytes_added) +
-            "\n";
+    const RewriteCost& cost = sheet_.cost;
+    text_ =
+        "sheet " + sheet_.rule +
+        " removed=" + std::to_string(cost.nodes_removed) +
+        " added=" + std::to_string(cost.nodes_added) + " constant_bytes=" +
+        Change(cost.constant_bytes_added, cost.constant_bytes_removed) +
+        " run_bytes=" + Change(cost.run_bytes_added, cost.run_bytes_removed) +
+        "\n";
     for (const ResultMove& move : sheet_.results) {
       Line(move.from, move.to, "result");
     }
     for (const EncodingMove& move : sheet_.encodings) PrintEncoding(move);
     for (const ConstantMove& move : sheet_.constants) PrintConstant(move);
-    for (const std::string& item : sheet_.inferable) Item("inferable", item);
-    for (const std::string& item : sheet_.unrecoverable) {
-      Item("unrecoverable", item);
+    for (const LostFact& fact : sheet_.inferable) PrintFact("inferable", fact);
+    for (const LostFact& fact : sheet_.unrecoverable) {
+      PrintFact("unrecoverable", fact);
     }
     if (!sheet_.exceptional_preserved) {
-      Item("changes", sheet_.exceptional_domain);
+      text_ += "changes " + QuoteText(sheet_.exceptional_domain) + " by " +
+               sheet_.rule + "\n";
     }
     return text_;
   }
@@ -199,41 +203,26 @@ class SheetPrinter {
     return "%" + FormatName(graph_.value(id).name);
   }
 
-  static std::string Axis(int axis) {
-    return axis < 0 ? "none" : std::to_string(axis);
-  }
-
   void Line(ValueId from, ValueId to, const std::string& what) {
     text_ += "migrate " + Name(from) + " -> " + Name(to) + " " + what + " by " +
              sheet_.rule + "\n";
   }
 
-  void Item(const char* word, const std::string& item) {
-    text_ +=
-        std::string(word) + " " + QuoteText(item) + " by " + sheet_.rule + "\n";
+  static std::string Change(int64_t added, int64_t removed) {
+    return "+" + std::to_string(added) + "-" + std::to_string(removed);
+  }
+
+  void PrintFact(const char* word, const LostFact& fact) {
+    text_ += std::string(word) + " " + std::string(LostFactName(fact.kind)) +
+             " of " + Name(fact.value) + " by " + sheet_.rule + "\n";
   }
 
   void PrintEncoding(const EncodingMove& move) {
-    switch (move.destination) {
-      case EncodingMove::Destination::kType:
-        if (move.from_axis < 0 && move.to_axis < 0) {
-          return Line(move.from, move.to, "encoding");
-        }
-        return Line(move.from, move.to,
-                    "axis " + Axis(move.from_axis) + "->" + Axis(move.to_axis));
-      case EncodingMove::Destination::kAttribute:
-        return Line(move.from, move.to, "encoding in attribute");
-      case EncodingMove::Destination::kMerged:
-        return Line(move.from, move.to, "encoding merged");
-    }
+    Line(move.from, move.to, EncodingMoveText(move));
   }
 
   void PrintConstant(const ConstantMove& move) {
-    constexpr const char* kKinds[] = {"moved", "transformed", "cloned",
-                                      "absorbed", "unneeded"};
-    std::string what = kKinds[static_cast<int>(move.kind)];
-    if (!move.reason.empty()) what += " " + QuoteText(move.reason);
-    Line(move.from, move.to, what);
+    Line(move.from, move.to, ConstantMoveText(move));
   }
 
   const Graph& graph_;

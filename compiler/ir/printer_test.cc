@@ -61,30 +61,46 @@ TEST(Printer, SheetsHaveALineForEachItem) {
   MigrationSheet sheet;
   sheet.rule = "turn";
   sheet.results = {{w, t}};
-  sheet.encodings = {{w, t, EncodingMove::Destination::kType, 0, 1},
-                     {w, t, EncodingMove::Destination::kType, -1, -1},
-                     {w, t, EncodingMove::Destination::kAttribute, -1, -1},
-                     {w, t, EncodingMove::Destination::kMerged, -1, -1}};
-  sheet.constants = {{w, t, ConstantMove::Kind::kTransformed, ""},
-                     {w, ValueId(), ConstantMove::Kind::kUnneeded, "times 0"}};
-  sheet.inferable = {"shape"};
-  sheet.unrecoverable = {"scale"};
+  sheet.encodings = {
+      {w, t, EncodingMove::Destination::kType, 0, 1},
+      {w, t, EncodingMove::Destination::kType, -1, -1},
+      {w, t, EncodingMove::Destination::kAttribute, -1, -1, "alpha"},
+      {w, t, EncodingMove::Destination::kMerged, -1, -1},
+      {w, ValueId(), EncodingMove::Destination::kDead, -1, -1}};
+  ConstantMove moved = {w, t, ConstantMove::Kind::kTransformed};
+  moved.how = {{Derivation::Kind::kPermuted, {1, 0}},
+               {Derivation::Kind::kNegated}};
+  ConstantMove absorbed = {w, t, ConstantMove::Kind::kAbsorbed};
+  absorbed.slot = {Slot::Kind::kScales};
+  ConstantMove unneeded = {w, ValueId(), ConstantMove::Kind::kUnneeded,
+                           "times 0"};
+  unneeded.why = Unneeded::kNamed;
+  ConstantMove dead = {w, ValueId(), ConstantMove::Kind::kUnneeded};
+  dead.why = Unneeded::kDead;
+  sheet.constants = {moved, absorbed, unneeded, dead};
+  sheet.inferable = {{LostFact::Kind::kShape, w}};
+  sheet.unrecoverable = {{LostFact::Kind::kName, w}};
   sheet.exceptional_preserved = false;
   sheet.exceptional_domain = "x = 0";
-  sheet.nodes_removed = 2;
-  sheet.nodes_added = 1;
-  sheet.constant_bytes_added = 16;
+  sheet.cost.nodes_removed = 2;
+  sheet.cost.nodes_added = 1;
+  sheet.cost.constant_bytes_added = 16;
+  sheet.cost.run_bytes_removed = 8;
+  sheet.cost.seconds = 3;  // of one run: never printed
   EXPECT_EQ(PrintSheets(graph, std::vector<MigrationSheet>{sheet}),
-            R"(sheet turn removed=2 added=1 constant_bytes=16
+            R"(sheet turn removed=2 added=1 constant_bytes=+16-0 run_bytes=+0-8
 migrate %w -> %"w/t" result by turn
 migrate %w -> %"w/t" axis 0->1 by turn
 migrate %w -> %"w/t" encoding by turn
-migrate %w -> %"w/t" encoding in attribute by turn
+migrate %w -> %"w/t" encoding in attribute alpha by turn
 migrate %w -> %"w/t" encoding merged by turn
-migrate %w -> %"w/t" transformed by turn
+migrate %w -> _ encoding dead by turn
+migrate %w -> %"w/t" transformed permuted [1,0], negated by turn
+migrate %w -> %"w/t" absorbed in scales by turn
 migrate %w -> _ unneeded "times 0" by turn
-inferable "shape" by turn
-unrecoverable "scale" by turn
+migrate %w -> _ unneeded dead by turn
+inferable shape of %w by turn
+unrecoverable name of %w by turn
 changes "x = 0" by turn
 )");
 }

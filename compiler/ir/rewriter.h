@@ -5,34 +5,25 @@
 #ifndef FOLD_COMPILER_IR_REWRITER_H_
 #define FOLD_COMPILER_IR_REWRITER_H_
 
-#include <optional>
+#include <chrono>
 #include <string>
 #include <vector>
 
 #include "compiler/ir/graph.h"
 #include "compiler/ir/migration.h"
+#include "compiler/ir/op_info.h"
+#include "compiler/ir/proposal.h"
 
 namespace fold {
 
-// A new value of a proposal: a constant if `constant` is set.
-struct NewValue {
-  std::string name;
-  TensorType type;
-  TensorPtr constant;
-};
-
-// A change: nodes to remove, nodes to add in their place. New nodes may read
-// old values and new ones. New values are made with Rewriter::Declare and are
-// dropped again if the change is refused.
-struct Proposal {
-  std::vector<NodeId> removed;
-  std::vector<Node> added;  // in execution order
-  MigrationSheet sheet;
-};
-
 class Rewriter {
  public:
-  explicit Rewriter(Graph& graph) : graph_(graph) {}
+  // Without `ops` nothing can be claimed to be evaluated or inferred.
+  explicit Rewriter(Graph& graph, const OpTable* ops = nullptr)
+      : graph_(graph),
+        ops_(ops),
+        begun_(Clock::now()),
+        kept_values_(graph.value_count()) {}
 
   const Graph& graph() const { return graph_; }
 
@@ -43,24 +34,29 @@ class Rewriter {
   ValueId Declare(std::string name, TensorType type,
                   TensorPtr constant = nullptr);
 
-  // Checks and applies. Checked: each removed result that somebody else reads,
-  // or that is an output, has a destination of the same element type and shape
-  // whose real meaning is the same; each encoding and each constant of the
-  // removed nodes has a destination that truly carries it, with the axis
-  // remapped with the data; provenance of the removed nodes is in the added
-  // ones (or, where none is added, moves to the producer of what stands for
-  // the result). Returns false and records a Refusal if not.
+  // Checks (sheet_check.h) and applies. What stands for a result takes over
+  // its name if it is new, else the name becomes an alias of it; where nothing
+  // is added, provenance moves to the producer of what stands for the result.
+  // Returns false and records a Refusal, and drops what has been declared, if
+  // the sheet does not hold.
   bool Apply(Proposal proposal);
 
-  // Records that a rule matched but did not propose anything, and why.
+  // Records that a rule matched but did not propose anything, and why. Drops
+  // what has been declared for it.
   void Refuse(const std::string& rule, NodeId node, std::string reason);
 
   const std::vector<MigrationSheet>& applied() const { return applied_; }
   const std::vector<Refusal>& refused() const { return refused_; }
 
  private:
-  std::string Fault(const Proposal& proposal) const;
+  using Clock = std::chrono::steady_clock;
+  void Describe(Proposal& proposal) const;
+  // A proposal is over: the next one begins.
+  void Close(bool applied);
   Graph& graph_;
+  const OpTable* ops_;
+  Clock::time_point begun_;
+  size_t kept_values_;  // those that no open proposal has declared
   std::vector<MigrationSheet> applied_;
   std::vector<Refusal> refused_;
 };

@@ -66,6 +66,10 @@ TensorPtr EvaluateNode(const Graph& graph, const Node& node);
 // is changed.
 TensorPtr ConstantOf(const Graph& graph, ValueId id);
 
+// The real numbers of a DequantizeLinear of constant codes of at most 16 bits,
+// as f64, exactly; null for others and for blocked parameters.
+TensorPtr DequantizedNumbers(const Graph& graph, const Node& dequantize);
+
 }  // namespace fold
 
 #endif  // FOLD_COMPILER_OPS_OP_SPEC_H_

@@ -79,6 +79,33 @@ TensorPtr EvaluateQuantize(const OperandView& view) {
 
 }  // namespace
 
+TensorPtr DequantizedNumbers(const Graph& graph, const Node& dequantize) {
+  const auto constant = [&](size_t at) {
+    return at < dequantize.operands.size()
+               ? ConstantOf(graph, dequantize.operands[at])
+               : nullptr;
+  };
+  const TensorPtr codes = constant(0), scale = constant(1), zero = constant(2);
+  if (!codes || !scale || ElementSize(codes->type) > 2 ||
+      dequantize.attribute<int64_t>("block_size", 0) != 0) {
+    return nullptr;
+  }
+  const auto rank = static_cast<int64_t>(codes->shape.size());
+  int64_t axis = dequantize.attribute<int64_t>("axis", 1);
+  if (axis < 0) axis += rank;
+  const int64_t count = scale->size();
+  if (count != 1 && (axis < 0 || axis >= rank || codes->shape[axis] != count)) {
+    return nullptr;
+  }
+  std::vector<double> reals(codes->size());
+  for (int64_t i = 0; i < codes->size(); ++i) {
+    const int64_t p = ParameterIndex(i, codes->shape, axis, count);
+    const int64_t z = zero ? zero->integer(zero->size() == 1 ? 0 : p) : 0;
+    reals[i] = static_cast<double>(codes->integer(i) - z) * scale->real(p);
+  }
+  return MakeRealTensor(ElementType::f64, codes->shape, reals);
+}
+
 // code_low, code_high and rounding are ours: what a quantization that is not
 // ONNX's says beside its scale and zero point (EncodingOf).
 const OpSpec kQuantizeSpec = {

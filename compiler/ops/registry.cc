@@ -2,6 +2,7 @@
 #include <map>
 #include <string>
 
+#include "compiler/ops/movement.h"
 #include "compiler/ops/op_spec.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/specs.h"
@@ -30,6 +31,27 @@ bool Allows(std::string_view list, std::string_view name) {
     at = end + 1;
   }
   return false;
+}
+
+// The result of a QuantizeLinear of constant codes behind a DequantizeLinear:
+// the real numbers in between are products of codes and scales.
+TensorPtr EvaluateRequantized(const Graph& graph, const Node& node) {
+  if (OpOf(node) != Op::kQuantizeLinear) return nullptr;
+  const NodeId before = graph.value(node.operands[0]).producer;
+  if (!before.valid()) return nullptr;
+  const Node& dequantize = graph.node(before);
+  if (OpOf(dequantize) != Op::kDequantizeLinear) return nullptr;
+  const TensorPtr reals = DequantizedNumbers(graph, dequantize);
+  if (!reals) return nullptr;
+  std::vector<TensorType> types;
+  std::vector<TensorPtr> constants;
+  for (ValueId id : node.operands) {
+    types.push_back(id.valid() ? graph.value(id).type : TensorType());
+    constants.push_back(ConstantOf(graph, id));
+  }
+  constants[0] = reals;
+  if (!constants[1]) return nullptr;
+  return SpecOf(Op::kQuantizeLinear).evaluate({node, types, constants});
 }
 
 class Table : public OpTable {
@@ -75,6 +97,37 @@ class Table : public OpTable {
       return "the result's shape does not follow from the operands";
     }
     return "";
+  }
+
+  TensorPtr Evaluate(const Graph& graph, const Node& node) const override {
+    const TensorPtr value = EvaluateNode(graph, node);
+    return value ? value : EvaluateRequantized(graph, node);
+  }
+
+  std::optional<Shape> InferShape(const Graph& graph,
+                                  const Node& node) const override {
+    const OpSpec& spec = *kRows[static_cast<int>(node.op)].spec;
+    if (!spec.infer) return std::nullopt;
+    const NodeView view(graph, node);
+    std::string fault;
+    const auto shape = spec.infer(view.view(), &fault);
+    return fault.empty() ? shape : std::nullopt;
+  }
+
+  std::optional<std::vector<int64_t>> Permutation(
+      const Graph& graph, const Node& node) const override {
+    if (OpOf(node) != Op::kTranspose) return std::nullopt;
+    return PermutationOf(node, graph.value(node.operands[0]).type.shape.size());
+  }
+
+  bool MakesExceptional(const Graph& graph, const Node& node) const override {
+    if (OpOf(node) != Op::kDiv || node.operands.size() < 2) return false;
+    const TensorPtr divisor = graph.value(node.operands[1]).constant;
+    if (!divisor) return true;
+    for (int64_t i = 0; i < divisor->size(); ++i) {
+      if (divisor->real(i) == 0) return true;
+    }
+    return false;
   }
 };
 

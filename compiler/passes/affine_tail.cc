@@ -40,6 +40,7 @@ class Absorption {
     }
     proposal_.sheet.results = {{old, result}};
     proposal_.added = {head_};
+    SayNamesLost(proposal_, graph);
     return rewriter_.Apply(std::move(proposal_));
   }
 
@@ -87,11 +88,16 @@ class Absorption {
     if (old.shape == shape && sign == 1) {
       head_.operands.push_back(id);
     } else {
+      const auto to_size = static_cast<int64_t>(values->size());
       TensorPtr moved = MakeRealTensor(old.type, shape, *values);
       const std::string name = rewriter_.graph().value(id).name;
       const ValueId to =
           rewriter_.Declare(name, {old.type, shape, std::nullopt}, moved);
-      SayTransformed(proposal_.sheet, id, to);
+      std::vector<Derivation> how = {{old.size() > to_size
+                                          ? Derivation::Kind::kCollapsed
+                                          : Derivation::Kind::kReshaped}};
+      if (sign < 0) how.push_back({Derivation::Kind::kNegated});
+      SayTransformed(proposal_.sheet, id, to, how);
       head_.operands.push_back(to);
     }
     return static_cast<uint32_t>(head_.operands.size() - 1);
@@ -114,8 +120,10 @@ class Absorption {
     const bool from_constant = op == Op::kSub && constant == tail_.operands[0];
     if (from_constant) {  // c - x is x * -1 + c
       TensorPtr minus = MakeRealTensor(ElementType::f32, {}, {-1.0});
-      head_.operands.push_back(rewriter_.Declare(
-          "minus_one", {ElementType::f32, {}, std::nullopt}, minus));
+      const ValueId minus_one = rewriter_.Declare(
+          "minus_one", {ElementType::f32, {}, std::nullopt}, minus);
+      SayMade(proposal_.sheet, minus_one, -1);
+      head_.operands.push_back(minus_one);
       const auto at = static_cast<uint32_t>(head_.operands.size() - 1);
       head_.steps.push_back({Step::Kind::kMultiply, {at}, 0, 0, 0});
     }
@@ -150,8 +158,9 @@ class Absorption {
     const auto bound = [&](size_t at, const char* key, double otherwise) {
       const ValueId id = OperandAt(tail_, at);
       if (!id.valid()) return tail_.attribute<double>(key, otherwise);
-      proposal_.sheet.constants.push_back(
-          {id, ValueId(), ConstantMove::Kind::kAbsorbed, ""});
+      SayAbsorbed(proposal_.sheet, rewriter_.graph(), id, ValueId(),
+                  {at == 1 ? Slot::Kind::kClipLow : Slot::Kind::kClipHigh,
+                   static_cast<int>(head_.steps.size())});
       return rewriter_.graph().value(id).constant->real(0);
     };
     step.low = bound(1, "min", -kInfinity);

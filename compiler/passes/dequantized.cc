@@ -88,9 +88,7 @@ std::optional<ValueId> IntegerRewrite::Codes(ValueId real) {
   if (graph.UsersOf(real).size() == 1 && !graph.IsOutput(real) &&
       dequantizers_.insert(dequantizer).second) {
     provenance_.Merge(read.provenance);
-    for (size_t i = 1; i < read.operands.size(); ++i) {
-      SayAbsorbed(sheet, graph, read.operands[i], codes);
-    }
+    SayParametersAbsorbed(sheet, graph, read, codes);
   }
   return codes;
 }
@@ -116,8 +114,17 @@ bool IntegerRewrite::ApplyFor(ValueId old_result, ValueId result) {
   removed.insert(removed.end(), proposal_.removed.begin(),
                  proposal_.removed.end());
   proposal_.removed = std::move(removed);
-  for (Node& node : proposal_.added) node.provenance.Merge(provenance_);
+  std::set<ValueId> read;
+  for (Node& node : proposal_.added) {
+    node.provenance.Merge(provenance_);
+    read.insert(node.operands.begin(), node.operands.end());
+  }
+  // Parameters that a new DequantizeLinear reads are absorbed by nothing.
+  std::erase_if(proposal_.sheet.constants, [&](const ConstantMove& move) {
+    return move.kind == ConstantMove::Kind::kAbsorbed && read.count(move.from);
+  });
   proposal_.sheet.results.push_back({old_result, result});
+  SayNamesLost(proposal_, rewriter_.graph());
   return rewriter_.Apply(std::move(proposal_));
 }
 

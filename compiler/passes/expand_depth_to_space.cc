@@ -58,7 +58,10 @@ bool Expand(Rewriter& rewriter, NodeId id) {
             {moved, shape_constant("_shape", parts->result)}, result)};
   proposal.sheet.rule = kRule;
   proposal.sheet.results = {{old, result}};
-  proposal.sheet.inferable = {"shapes"};
+  for (const auto& [at, value] : {std::pair(0, split), std::pair(2, result)}) {
+    SayMadeOf(proposal.sheet, proposal.added[at].operands[1],
+              {Slot::Kind::kShape}, value);
+  }
   return rewriter.Apply(std::move(proposal));
 }
 

@@ -4,6 +4,7 @@
 // constants, they are inserted.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "compiler/annotate/qonnx.h"
 #include "compiler/passes/pass.h"
@@ -94,6 +95,31 @@ void SayMoved(MigrationSheet& sheet, const Graph& graph, ValueId from,
       {from, pair.codes(), EncodingMove::Destination::kType, axis, axis});
 }
 
+// The pair's parameters are those of its codes.
+void SayParametersMade(MigrationSheet& sheet, const Pair& pair) {
+  SayMadeOf(sheet, pair.scale(), {Slot::Kind::kScales}, pair.codes());
+  SayMadeOf(sheet, pair.zero(), {Slot::Kind::kZeroPoints}, pair.codes());
+}
+
+// The node's operands say the encoding of the codes and what a Trunc adds.
+void SayReadByEncoding(MigrationSheet& sheet, NodeId id, ValueId operand,
+                       const Pair& pair, double addend) {
+  ConstantMove move = {operand, ValueId(), ConstantMove::Kind::kUnneeded,
+                       "it is in the range and rounding of the codes"};
+  move.why = Unneeded::kNamed;
+  const ValueId codes = pair.codes();
+  move.verify = [=](const Graph& graph, const ConstantMove&) -> std::string {
+    Diagnostics ignored;  // annotate has reported the faults
+    const auto encoding = QonnxEncoding(graph, id, &ignored);
+    const bool same =
+        encoding && *encoding == *graph.value(codes).type.encoding;
+    return same && TruncAddend(graph, graph.node(id)) == addend
+               ? ""
+               : "says another quantization than the codes have";
+  };
+  sheet.constants.push_back(std::move(move));
+}
+
 // The real number that a Trunc adds before it rounds, as a node of its own.
 ValueId AddNumber(Rewriter& rewriter, const Node& trunc, double addend,
                   Proposal& proposal) {
@@ -114,9 +140,7 @@ ValueId AddNumber(Rewriter& rewriter, const Node& trunc, double addend,
   add.results = {sum};
   add.provenance = trunc.provenance;
   proposal.added.push_back(add);
-  if (graph.IsConstant(trunc.operands[1])) {
-    SayTransformed(proposal.sheet, trunc.operands[1], constant);
-  }
+  SayMade(proposal.sheet, constant, addend);
   return sum;
 }
 
@@ -136,18 +160,18 @@ bool ExpandNode(Rewriter& rewriter, NodeId id) {
   pair.AddTo(proposal, node.name, node.provenance);
   sheet.results = {{node.results[0], pair.real()}};
   SayMoved(sheet, graph, node.results[0], pair);
-  const size_t scale_at = trunc ? 4 : 1;
+  SayParametersMade(sheet, pair);
+  std::set<ValueId> said;
   for (size_t i = 1; i < node.operands.size(); ++i) {
     const ValueId operand = node.operands[i];
-    if (!graph.IsConstant(operand)) continue;
-    if (i == scale_at) {
-      SayTransformed(sheet, operand, pair.scale());
-    } else if (i == 2) {
-      SayTransformed(sheet, operand, pair.zero());
-    } else if (i != 1 || addend == 0) {
-      sheet.constants.push_back({operand, ValueId(),
-                                 ConstantMove::Kind::kUnneeded,
-                                 "the codes' range says how many bits"});
+    if (!graph.IsConstant(operand) || !said.insert(operand).second) continue;
+    if (i == (trunc ? 4 : 1)) {
+      SayAbsorbed(sheet, graph, operand, pair.codes(), {Slot::Kind::kScales});
+    } else if (i == 2 && !trunc) {
+      SayAbsorbed(sheet, graph, operand, pair.codes(),
+                  {Slot::Kind::kZeroPoints});
+    } else {
+      SayReadByEncoding(sheet, id, operand, pair, addend);
     }
   }
   return rewriter.Apply(std::move(proposal));
@@ -179,6 +203,7 @@ bool ExpandBehind(Rewriter& rewriter, NodeId id, size_t result) {
   pair.AddTo(proposal, "", node.provenance);
   proposal.sheet.results.push_back({old, pair.real()});
   SayMoved(proposal.sheet, graph, old, pair);
+  SayParametersMade(proposal.sheet, pair);
   return rewriter.Apply(std::move(proposal));
 }
 
@@ -189,6 +214,25 @@ bool QuantizesIt(const Graph& graph, const Node& user, ValueId value) {
   }
   const auto& stated = graph.value(user.results[0]).type.encoding;
   return stated && *stated == *graph.value(value).type.encoding;
+}
+
+// The constant `source` is read through the pair from now on.
+void SayReadThrough(MigrationSheet& sheet, ValueId source, const Pair& pair) {
+  ConstantMove move = {source, ValueId(), ConstantMove::Kind::kUnneeded,
+                       "its QuantizeLinear reads it"};
+  move.why = Unneeded::kNamed;
+  const ValueId real = pair.real();
+  move.verify = [=](const Graph& graph, const ConstantMove&) -> std::string {
+    const Node* dequantize = ProducerOf(graph, real, Op::kDequantizeLinear);
+    const Node* quantize =
+        dequantize
+            ? ProducerOf(graph, dequantize->operands[0], Op::kQuantizeLinear)
+            : nullptr;
+    return quantize && quantize->operands[0] == source
+               ? ""
+               : "is not what its QuantizeLinear reads";
+  };
+  sheet.constants.push_back(std::move(move));
 }
 
 // An input or a constant: its users read the pair, one after the other.
@@ -205,6 +249,10 @@ bool ExpandSource(Rewriter& rewriter, ValueId source) {
     if (!pair) {
       pair.emplace(rewriter, source, source);
       pair->AddTo(proposal, "", node.provenance);
+      SayMoved(proposal.sheet, graph, source, *pair);
+      SayParametersMade(proposal.sheet, *pair);
+    } else if (graph.IsConstant(source)) {
+      SayReadThrough(proposal.sheet, source, *pair);
     }
     for (ValueId& operand : node.operands) {
       if (operand == source) operand = pair->real();
@@ -215,12 +263,6 @@ bool ExpandSource(Rewriter& rewriter, ValueId source) {
       const ValueId fresh = rewriter.Declare(old.name, old.type);
       proposal.sheet.results.push_back({value, fresh});
       value = fresh;
-    }
-    SayMoved(proposal.sheet, graph, source, *pair);
-    if (graph.IsConstant(source)) {
-      proposal.sheet.constants.push_back({source, source,
-                                          ConstantMove::Kind::kUnneeded,
-                                          "its QuantizeLinear reads it"});
     }
     proposal.added.push_back(node);
     if (!rewriter.Apply(std::move(proposal))) return changed;

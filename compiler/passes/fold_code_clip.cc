@@ -46,8 +46,7 @@ bool Fold(Rewriter& rewriter, NodeId id) {
   proposal.removed = {producer, id};
   Node merged = quantize;
   merged.provenance.Merge(clip.provenance);
-  const std::vector<ValueId> constants(clip.operands.begin() + 1,
-                                       clip.operands.end());
+  const ValueId low = OperandAt(clip, 1), high = OperandAt(clip, 2);
   const ValueId old_codes = quantize.results[0], result = clip.results[0];
   const ValueId to = rewriter.Declare(graph.value(result).name, type);
   merged.results = {to};
@@ -57,16 +56,14 @@ bool Fold(Rewriter& rewriter, NodeId id) {
   sheet.results = {{result, to}};
   sheet.encodings = {{old_codes, to, EncodingMove::Destination::kType,
                       type.encoding->axis, type.encoding->axis}};
-  for (ValueId constant : constants) {
-    if (!constant.valid()) continue;
-    if (whole) {
-      sheet.constants.push_back({constant, ValueId(),
-                                 ConstantMove::Kind::kUnneeded,
-                                 "the bounds are the whole range of the type"});
-    } else {
-      SayAbsorbed(sheet, graph, constant, to);
-    }
+  for (const auto& [bound, slot] : {std::pair(low, Slot::Kind::kCodeLow),
+                                    std::pair(high, Slot::Kind::kCodeHigh)}) {
+    SayAbsorbed(sheet, graph, bound, to, {slot});
+    if (!bound.valid() || !whole) continue;
+    sheet.constants.back().kind = ConstantMove::Kind::kUnneeded;
+    sheet.constants.back().why = Unneeded::kWholeRange;
   }
+  SayNamesLost(proposal, graph);
   return rewriter.Apply(std::move(proposal));
 }
 

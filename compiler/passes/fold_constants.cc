@@ -59,7 +59,7 @@ bool Fold(Rewriter& rewriter, NodeId id, TensorPtr value) {
   sheet.results = {{result, constant}};
   for (ValueId operand : graph.node(id).operands) {
     if (graph.IsConstant(operand)) {
-      SayTransformed(sheet, operand, constant);
+      SayEvaluated(sheet, operand, constant, graph.node(id));
       const auto& encoding = graph.value(operand).type.encoding;
       if (encoding && type.encoding) {
         sheet.encodings.push_back({operand, constant,

@@ -166,9 +166,7 @@ bool FoldConcat(Rewriter& rewriter, NodeId id) {
   }
   const ValueId result = LikeResult(rewriter, quantize);
   rewrite.AlsoRemove(user);
-  for (size_t i = 1; i < quantize.operands.size(); ++i) {
-    SayAbsorbed(rewrite.sheet(), graph, quantize.operands[i], result);
-  }
+  SayParametersAbsorbed(rewrite.sheet(), graph, quantize, result);
   concat.results = {result};
   rewrite.Add(concat);
   return rewrite.ApplyFor(quantize.results[0], result);

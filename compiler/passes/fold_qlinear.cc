@@ -58,9 +58,9 @@ std::vector<ValueId> DataOperands(Rewriter& rewriter, NodeId id, ValueId result,
     if (operand.value == 0) x = stated[i];
     if (operand.weight) w = stated[i];
     SayAbsorbed(proposal.sheet, rewriter.graph(),
-                OperandAt(node, operand.scale), value);
+                OperandAt(node, operand.scale), value, {Slot::Kind::kScales});
     SayAbsorbed(proposal.sheet, rewriter.graph(), OperandAt(node, operand.zero),
-                value);
+                value, {Slot::Kind::kZeroPoints});
   }
   const ValueId bias = OperandAt(node, QLinearBias(node));
   if (bias.valid() && x && w) {

@@ -41,12 +41,58 @@ std::optional<Ints> ZeroPads(const Graph& graph, const Node& pad) {
   return spatial;
 }
 
+// The Pad's numbers of elements, and the axes that they are of if it says so,
+// are the difference between a convolution's pads before and after.
+std::string PadsFault(const Graph& graph, const Node& pad, const Ints& before,
+                      const Ints& after) {
+  const size_t spatial = after.size() / 2;
+  const TensorPtr counts = graph.value(pad.operands[1]).constant;
+  const ValueId listed = OperandAt(pad, 3);
+  Ints axes;
+  for (int64_t i = 0; i < counts->size() / 2; ++i) axes.push_back(i);
+  if (listed.valid()) {
+    for (size_t i = 0; i < axes.size(); ++i) {
+      axes[i] = graph.value(listed).constant->integer(static_cast<int64_t>(i));
+      if (axes[i] < 0) axes[i] += static_cast<int64_t>(spatial) + 2;
+    }
+  }
+  Ints sum = before;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    for (size_t side = 0; side < 2; ++side) {
+      const int64_t count =
+          counts->integer(static_cast<int64_t>(side * axes.size() + i));
+      if (axes[i] >= 2) {
+        sum[side * spatial + axes[i] - 2] += count;
+      } else if (count != 0) {
+        return "pads an axis that the convolution does not";
+      }
+    }
+  }
+  return sum == after ? "" : "is not what the convolution's pads gained";
+}
+
+void SayPads(MigrationSheet& sheet, const Graph& graph, const Node& pad,
+             const Ints& before, const Ints& after) {
+  for (size_t at : {1, 3}) {
+    const ValueId id = OperandAt(pad, at);
+    if (!id.valid() || !graph.IsConstant(id)) continue;
+    ConstantMove move = {id, ValueId(), ConstantMove::Kind::kUnneeded,
+                         "added to the convolution's pads"};
+    move.why = Unneeded::kNamed;
+    move.verify = [=](const Graph& now, const ConstantMove&) {
+      return PadsFault(now, pad, before, after);
+    };
+    sheet.constants.push_back(std::move(move));
+  }
+}
+
 bool Fuse(Rewriter& rewriter, NodeId id, const Ints& added) {
   const Graph& graph = rewriter.graph();
   Node conv = graph.node(id);
   const NodeId pad_id = graph.value(conv.operands[0]).producer;
   const Node pad = graph.node(pad_id);
-  Ints pads = conv.attribute<Ints>("pads", Ints(added.size(), 0));
+  const Ints before = conv.attribute<Ints>("pads", Ints(added.size(), 0));
+  Ints pads = before;
   for (size_t i = 0; i < pads.size(); ++i) pads[i] += added[i];
   conv.attributes["pads"] = pads;
   conv.provenance.Merge(pad.provenance);
@@ -65,12 +111,10 @@ bool Fuse(Rewriter& rewriter, NodeId id, const Ints& added) {
   const int axis = graph.value(padded).type.encoding->axis;
   proposal.sheet.encodings = {
       {padded, pad.operands[0], EncodingMove::Destination::kType, axis, axis}};
-  for (size_t i = 1; i < pad.operands.size(); ++i) {
-    if (!pad.operands[i].valid()) continue;
-    proposal.sheet.constants.push_back(
-        {pad.operands[i], result, ConstantMove::Kind::kUnneeded,
-         "the numbers of padded elements are in the convolution's pads"});
-  }
+  SayPads(proposal.sheet, graph, pad, before, pads);
+  SayAbsorbed(proposal.sheet, graph, OperandAt(pad, 2), pad.operands[0],
+              {Slot::Kind::kZeroPoints});
+  SayNamesLost(proposal, graph);
   return rewriter.Apply(std::move(proposal));
 }
 

@@ -22,10 +22,8 @@ bool Fuse(Rewriter& rewriter, NodeId id) {
   proposal.added = {head};
   proposal.sheet.rule = "fuse_requantize";
   proposal.sheet.results = {{old, result}};
-  for (size_t i = 1; i < quantize.operands.size(); ++i) {
-    SayAbsorbed(proposal.sheet, graph, quantize.operands[i], result);
-  }
-  proposal.sheet.unrecoverable = {"scale and zero point of '" + name + "'"};
+  SayParametersAbsorbed(proposal.sheet, graph, quantize, result);
+  SayNamesLost(proposal, graph);
   return rewriter.Apply(std::move(proposal));
 }
 

@@ -36,20 +36,29 @@ std::optional<double> PadNumber(const Graph& graph, const Node& pad) {
   return graph.value(value).constant->real(0);
 }
 
-// Makes the Pad `mover` of numbers one of codes.
-void PadWithCode(Rewriter& rewriter, const TensorType& type, Node& mover,
+// Makes the Pad `mover` of numbers one of codes, those of `quantized`.
+void PadWithCode(Rewriter& rewriter, ValueId quantized, Node& mover,
                  MigrationSheet& sheet) {
   const Graph& graph = rewriter.graph();
+  const TensorType type = graph.value(quantized).type;
   const Encoding& e = *type.encoding;
-  const int64_t code = std::clamp(CodeOf(*PadNumber(graph, mover), type),
-                                  e.code_low.value_or(INT64_MIN),
-                                  e.code_high.value_or(INT64_MAX));
+  const double number = *PadNumber(graph, mover);
+  const int64_t code =
+      std::clamp(CodeOf(number, type), e.code_low.value_or(INT64_MIN),
+                 e.code_high.value_or(INT64_MAX));
   const TensorPtr constant = MakeIntegerTensor(type.element, {}, {code});
   if (mover.operands.size() < 3) mover.operands.resize(3);
   const ValueId old = mover.operands[2];
   mover.operands[2] =
       rewriter.Declare("pad_code", {type.element, {}, std::nullopt}, constant);
-  if (old.valid()) SayTransformed(sheet, old, mover.operands[2]);
+  const std::vector<Derivation> how = {
+      {Derivation::Kind::kReshaped},
+      {Derivation::Kind::kQuantized, {}, quantized}};
+  if (old.valid()) {
+    SayTransformed(sheet, old, mover.operands[2], how);
+  } else {
+    SayMade(sheet, mover.operands[2], number, how);
+  }
   mover.attributes.erase("value");
 }
 
@@ -72,12 +81,13 @@ bool MoveMovement(Rewriter& rewriter, NodeId id) {
   mover.results = {result};
   Proposal proposal;
   if (OpOf(mover) == Op::kPad) {
-    PadWithCode(rewriter, type, mover, proposal.sheet);
+    PadWithCode(rewriter, old, mover, proposal.sheet);
   }
   proposal.removed = {mover_id, id};
   proposal.added = {quantize, mover};
   proposal.sheet.rule = "move_before_quantize";
   proposal.sheet.results = {{old, result}};
+  SayNamesLost(proposal, graph);
   return rewriter.Apply(std::move(proposal));
 }
 
@@ -112,12 +122,15 @@ bool MoveClamp(Rewriter& rewriter, NodeId id) {
   proposal.added = {quantize};
   proposal.sheet.rule = "move_before_quantize";
   proposal.sheet.results = {{old, result}};
-  for (size_t i = 1; i < clip.operands.size(); ++i) {
-    if (!clip.operands[i].valid()) continue;
-    proposal.sheet.constants.push_back(
-        {clip.operands[i], result, ConstantMove::Kind::kUnneeded,
-         "the bound is now a code in the range of the quantization"});
+  for (const auto& [at, slot] : {std::pair(1, Slot::Kind::kCodeLow),
+                                 std::pair(2, Slot::Kind::kCodeHigh)}) {
+    const ValueId end = OperandAt(clip, at);
+    if (!end.valid()) continue;
+    SayAbsorbed(proposal.sheet, graph, end, result, {slot});
+    proposal.sheet.constants.back().how = {
+        {Derivation::Kind::kQuantized, {}, old}};
   }
+  SayNamesLost(proposal, graph);
   return rewriter.Apply(std::move(proposal));
 }
 

@@ -44,16 +44,9 @@ bool Verify(const Graph& graph, const std::string& pass, Diagnostics* sink) {
   if (!fault.empty()) {
     return sink->Add(DiagnosticCode::graph_broken, pass, fault);
   }
-  for (int s = 0; s <= static_cast<int>(graph.stage); ++s) {
-    // What held at an earlier stage may be undone by a later one on purpose,
-    // but not the structure and not the stage reached.
-    if (s != static_cast<int>(graph.stage)) continue;
-    fault = CheckStage(graph, static_cast<Stage>(s));
-    if (!fault.empty()) {
-      return sink->Add(DiagnosticCode::stage_violated, pass, fault);
-    }
-  }
-  return true;
+  fault = CheckInvariants(graph, graph.stage);
+  return fault.empty() ||
+         sink->Add(DiagnosticCode::stage_violated, pass, fault);
 }
 
 }  // namespace
@@ -98,7 +91,7 @@ bool RunPasses(Graph* graph, const std::vector<std::string>& names,
     record.constant_bytes_before = ConstantBytes(*graph);
     const auto start = std::chrono::steady_clock::now();
     const size_t errors = sink->all().size();
-    Rewriter rewriter(*graph);
+    Rewriter rewriter(*graph, &Ops());
     pass->run(rewriter, {sink, context.target, context.encodings});
     if (sink->all().size() > errors && sink->has_error()) return false;
     Promote(*graph, pass->ensures_stage);

@@ -1,5 +1,8 @@
 #include "compiler/passes/pattern.h"
 
+#include <algorithm>
+#include <set>
+
 #include "compiler/ops/broadcast.h"
 
 namespace fold {
@@ -112,15 +115,93 @@ bool IsReal(const TensorType& type) {
   return IsFloat(type.element) && !type.encoding;
 }
 
-void SayAbsorbed(MigrationSheet& sheet, const Graph& graph, ValueId constant,
-                 ValueId into) {
-  if (!constant.valid() || !graph.IsConstant(constant)) return;
-  sheet.constants.push_back(
-      {constant, into, ConstantMove::Kind::kAbsorbed, ""});
+namespace {
+
+// Each item once: a constant may be read at two places and go to one.
+void Say(MigrationSheet& sheet, ConstantMove move) {
+  for (const ConstantMove& said : sheet.constants) {
+    if (said.from == move.from && said.to == move.to &&
+        said.kind == move.kind && said.slot.kind == move.slot.kind) {
+      return;
+    }
+  }
+  sheet.constants.push_back(std::move(move));
 }
 
-void SayTransformed(MigrationSheet& sheet, ValueId from, ValueId to) {
-  sheet.constants.push_back({from, to, ConstantMove::Kind::kTransformed, ""});
+}  // namespace
+
+void SayAbsorbed(MigrationSheet& sheet, const Graph& graph, ValueId constant,
+                 ValueId into, Slot slot) {
+  if (!constant.valid() || !graph.IsConstant(constant)) return;
+  ConstantMove move = {constant, into, ConstantMove::Kind::kAbsorbed};
+  move.slot = std::move(slot);
+  Say(sheet, std::move(move));
+}
+
+void SayParametersAbsorbed(MigrationSheet& sheet, const Graph& graph,
+                           const Node& conversion, ValueId into) {
+  SayAbsorbed(sheet, graph, OperandAt(conversion, 1), into,
+              {Slot::Kind::kScales});
+  SayAbsorbed(sheet, graph, OperandAt(conversion, 2), into,
+              {Slot::Kind::kZeroPoints});
+}
+
+void SayTransformed(MigrationSheet& sheet, ValueId from, ValueId to,
+                    std::vector<Derivation> how) {
+  ConstantMove move = {from, to, ConstantMove::Kind::kTransformed};
+  move.how = std::move(how);
+  Say(sheet, std::move(move));
+}
+
+void SayEvaluated(MigrationSheet& sheet, ValueId from, ValueId to,
+                  const Node& node) {
+  Derivation step = {Derivation::Kind::kEvaluated};
+  step.node = node;
+  SayTransformed(sheet, from, to, {std::move(step)});
+}
+
+void SayMade(MigrationSheet& sheet, ValueId to, double number,
+             std::vector<Derivation> how) {
+  ConstantMove move = {ValueId(), to, ConstantMove::Kind::kMade};
+  move.number = number;
+  move.how = std::move(how);
+  Say(sheet, std::move(move));
+}
+
+void SayMadeOf(MigrationSheet& sheet, ValueId to, Slot slot, ValueId of) {
+  ConstantMove move = {ValueId(), to, ConstantMove::Kind::kMade};
+  move.slot = std::move(slot);
+  move.slot.of = of;
+  Say(sheet, std::move(move));
+}
+
+void SayDead(MigrationSheet& sheet, const Graph& graph, ValueId id) {
+  if (graph.value(id).type.encoding) {
+    const auto& said = sheet.encodings;
+    const bool again =
+        std::any_of(said.begin(), said.end(),
+                    [&](const EncodingMove& move) { return move.from == id; });
+    if (!again) {
+      sheet.encodings.push_back(
+          {id, ValueId(), EncodingMove::Destination::kDead});
+    }
+  }
+  if (graph.IsConstant(id)) {
+    ConstantMove move = {id, ValueId(), ConstantMove::Kind::kUnneeded};
+    move.why = Unneeded::kDead;
+    Say(sheet, std::move(move));
+  }
+}
+
+void SayNamesLost(Proposal& proposal, const Graph& graph) {
+  std::set<ValueId> kept;
+  for (const ResultMove& move : proposal.sheet.results) kept.insert(move.from);
+  for (NodeId id : proposal.removed) {
+    for (ValueId v : graph.node(id).results) {
+      if (!v.valid() || kept.count(v)) continue;
+      proposal.sheet.unrecoverable.push_back({LostFact::Kind::kName, v});
+    }
+  }
 }
 
 }  // namespace fold

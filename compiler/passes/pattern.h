@@ -51,11 +51,30 @@ std::vector<double> RealNumbersOf(const Tensor& tensor,
 // Real-valued float types: what arithmetic between DQ and Q works on.
 bool IsReal(const TensorType& type);
 
-// A sheet that moves every constant operand that `node` shares with `added`
-// nothing has to be said of; these say the rest.
+// What a sheet says. Constants that new nodes read as they are need no word.
+//
+// The numbers of `constant`, if it is one, are in `slot` of `into`.
 void SayAbsorbed(MigrationSheet& sheet, const Graph& graph, ValueId constant,
-                 ValueId into);
-void SayTransformed(MigrationSheet& sheet, ValueId from, ValueId to);
+                 ValueId into, Slot slot);
+// The scale and the zero point of a QuantizeLinear or DequantizeLinear are in
+// the encoding of `into`.
+void SayParametersAbsorbed(MigrationSheet& sheet, const Graph& graph,
+                           const Node& conversion, ValueId into);
+// `to` is `from` taken through `how`.
+void SayTransformed(MigrationSheet& sheet, ValueId from, ValueId to,
+                    std::vector<Derivation> how);
+// `to` is `node` evaluated, which reads `from`.
+void SayEvaluated(MigrationSheet& sheet, ValueId from, ValueId to,
+                  const Node& node);
+// `to` is a new constant: `number` taken through `how`.
+void SayMade(MigrationSheet& sheet, ValueId to, double number,
+             std::vector<Derivation> how = {});
+// `to` is a new constant: what `slot` of `of` says.
+void SayMadeOf(MigrationSheet& sheet, ValueId to, Slot slot, ValueId of);
+// No output depends on the removed nodes: nothing has to become of `id`.
+void SayDead(MigrationSheet& sheet, const Graph& graph, ValueId id);
+// Results of removed nodes that have no destination lose their names.
+void SayNamesLost(Proposal& proposal, const Graph& graph);
 
 }  // namespace fold
 

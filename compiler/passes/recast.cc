@@ -20,9 +20,6 @@ ValueId WithEncoding(Rewriter& rewriter, Proposal& proposal, ValueId codes,
   if (value.constant) {
     proposal.sheet.constants.push_back(
         {codes, recast, ConstantMove::Kind::kCloned, ""});
-    proposal.sheet.encodings.push_back(
-        {codes, recast, EncodingMove::Destination::kType,
-         value.type.encoding ? value.type.encoding->axis : -1, encoding.axis});
     return recast;
   }
   Node identity;

@@ -37,17 +37,12 @@ bool remove_dead(Rewriter& rewriter, const PassEnvironment&) {
     proposal.removed = {*at};
     proposal.sheet.rule = "remove_dead";
     for (ValueId id : node.operands) {
-      if (!id.valid()) continue;
-      if (rewriter.graph().value(id).type.encoding) {
-        proposal.sheet.encodings.push_back(
-            {id, id, EncodingMove::Destination::kMerged, -1, -1});
-      }
-      if (rewriter.graph().IsConstant(id)) {
-        proposal.sheet.constants.push_back({id, ValueId(),
-                                            ConstantMove::Kind::kUnneeded,
-                                            "no output depends on it"});
-      }
+      if (id.valid()) SayDead(proposal.sheet, rewriter.graph(), id);
     }
+    for (ValueId id : node.results) {
+      if (id.valid()) SayDead(proposal.sheet, rewriter.graph(), id);
+    }
+    SayNamesLost(proposal, rewriter.graph());
     changed |= rewriter.Apply(std::move(proposal));
   }
   return changed;

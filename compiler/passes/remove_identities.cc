@@ -33,8 +33,7 @@ bool remove_identities(Rewriter& rewriter, const PassEnvironment&) {
     proposal.sheet.rule = "remove_identities";
     proposal.sheet.results = {{node.results[0], from}};
     if (rewriter.graph().IsConstant(from)) {
-      proposal.sheet.constants = {
-          {from, from, ConstantMove::Kind::kUnneeded, "it is the result"}};
+      proposal.sheet.constants = {{from, from, ConstantMove::Kind::kMoved}};
     }
     changed |= rewriter.Apply(std::move(proposal));
   }

@@ -106,12 +106,16 @@ bool SinkDequantize(Rewriter& rewriter, NodeId id, const std::string& rule) {
   Node mover = rewrite.Successor(OpOf(node));
   if (OpOf(node) == Op::kPad) {
     if (operands.size() < 3) operands.resize(3);
-    if (operands[2].valid()) {
-      rewrite.sheet().constants.push_back(
-          {operands[2], ValueId(), ConstantMove::Kind::kUnneeded,
-           "the code of zero is the zero point"});
-    }
+    const ValueId number = operands[2];
     operands[2] = ZeroCode(rewriter, type);
+    const std::vector<Derivation> how = {
+        {Derivation::Kind::kReshaped},
+        {Derivation::Kind::kQuantized, {}, operands[0]}};
+    if (number.valid()) {
+      SayTransformed(rewrite.sheet(), number, operands[2], how);
+    } else {
+      SayMade(rewrite.sheet(), operands[2], 0, how);
+    }
     mover.attributes.erase("value");
   }
   mover.operands = operands;
@@ -119,7 +123,7 @@ bool SinkDequantize(Rewriter& rewriter, NodeId id, const std::string& rule) {
   if (folded) {
     for (size_t i = 0; i < operands.size(); ++i) {
       if (!operands[i].valid() || !graph.IsConstant(operands[i])) continue;
-      SayTransformed(rewrite.sheet(), operands[i], codes);
+      SayEvaluated(rewrite.sheet(), operands[i], codes, mover);
       const auto& from = graph.value(operands[i]).type.encoding;
       if (from) {
         rewrite.sheet().encodings.push_back({operands[i], codes,

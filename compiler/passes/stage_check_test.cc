@@ -27,6 +27,48 @@ TEST(StageCheck, Imported) {
             "node 'relu': value 'y' has no type");
 }
 
+TEST(StageCheck, ImportedIsWhatTheFileSays) {
+  EXPECT_EQ(Fault(Stage::imported,
+                  "%y = relu(%x) steps [clip(0, 1)] : "
+                  "f32[1,2] name \"relu\""),
+            "node 'relu': it has steps, which no file has");
+  EXPECT_EQ(Fault(Stage::imported, "%y = requantize(%x) : u8[1,2] name \"r\""),
+            "node 'r': no file has its operator");
+  EXPECT_EQ(Fault(Stage::imported, "%y = relu(%k) : u8[1,2] name \"relu\""),
+            "node 'relu': value 'k' is annotated already");
+}
+
+// Every encoding is one, whatever made it.
+TEST(StageCheck, AnnotatedEncodings) {
+  const auto fault = [](const std::string& type) {
+    Graph graph = With("%y = relu(%x) : " + type + " name \"n\"");
+    return CheckStage(graph, Stage::annotated);
+  };
+  const std::string of = "node 'n': the quantization of 'y' ";
+  EXPECT_EQ(fault("u8[1,2] q(s=0.5 z=128)"), "");
+  EXPECT_EQ(fault("u8[1,2] q(s=[1,2] z=[0,1] axis=1)"), "");
+  EXPECT_EQ(fault("u8[1,2] q(s=0 z=1)"), of + "has a scale that is none");
+  EXPECT_EQ(fault("u8[1,2] q(s=1 z=-1)"),
+            of + "has a zero point beyond its codes");
+  EXPECT_EQ(fault("u8[1,2] q(s=1 z=0 codes=[5,4])"),
+            of + "has an empty range of codes");
+  Graph graph = With(
+      "%y = relu(%x) : u8[1,2] q(s=[1,2] z=[0,1] axis=1) "
+      "name \"n\"");
+  Encoding& e = *graph.mutable_value(graph.FindValue("y")).type.encoding;
+  e.axis = 0;
+  EXPECT_EQ(CheckStage(graph, Stage::annotated),
+            of + "has not a scale for each index of its axis");
+  e.axis = 2;
+  EXPECT_EQ(CheckStage(graph, Stage::annotated), of + "has no such axis");
+  e.axis = -1;
+  EXPECT_EQ(CheckStage(graph, Stage::annotated),
+            of + "has many scales and no axis");
+  e.zero_points.pop_back();
+  EXPECT_EQ(CheckStage(graph, Stage::annotated),
+            of + "has not as many zero points as scales");
+}
+
 TEST(StageCheck, Annotated) {
   const std::string bound =
       "%q = quantize_linear(%x, %s, %z) : u8[1,2] q(s=0.5 z=128)\n"
@@ -61,13 +103,33 @@ TEST(StageCheck, Simplified) {
   EXPECT_EQ(Fault(Stage::simplified, "%y = relu(%x) : f32[1,2]"), "");
   EXPECT_EQ(
       Fault(Stage::simplified, "%y = identity(%x) : f32[1,2] name \"same\""),
-      "node 'same': a Constant or Identity is left");
+      "node 'same': it gives what it gets");
   EXPECT_EQ(Fault(Stage::simplified,
                   "%c = const f32[2] [1,2]\n"
                   "%d = relu(%c) : f32[2] name \"constant\"\n"
                   "%y = add(%x, %d) : f32[1,2]"),
             "node 'constant': all its operands are constant and it is not "
             "evaluated");
+}
+
+TEST(StageCheck, SimplifiedLeavesNothingThatDoesNothing) {
+  EXPECT_EQ(
+      Fault(Stage::simplified, "%y = cast(%x) {to=1} : f32[1,2] name \"cast\""),
+      "node 'cast': it gives what it gets");
+  EXPECT_EQ(Fault(Stage::simplified,
+                  "%y = concat(%x) {axis=0} : f32[1,2] name \"one\""),
+            "node 'one': it gives what it gets");
+  // Codes that are read otherwise are no less codes.
+  EXPECT_EQ(Fault(Stage::simplified,
+                  "%y = identity(%k) : u8[1,2] q(s=0.25 z=1) name \"recast\""),
+            "");
+  const std::string clip =
+      "%q = quantize_linear(%x, %s, %z) : u8[1,2] q(s=0.5 z=128)\n"
+      "%lo = const u8[] [3]\n"
+      "%y = clip(%q, %lo) : u8[1,2] q(s=0.5 z=128) name \"clip\"";
+  EXPECT_EQ(Fault(Stage::simplified, clip),
+            "node 'clip': its Clip of codes is not folded into the "
+            "QuantizeLinear");
 }
 
 TEST(StageCheck, SimplifiedBatchNormalization) {
@@ -128,6 +190,40 @@ TEST(StageCheck, Fused) {
                   "%w = const i8[2,1] q(s=1 z=0) [1,2]\n"
                   "%y = matmul(%k, %w) : u8[1,1] q(s=0.5 z=128)"),
             "");
+}
+
+TEST(StageCheck, FusedRequantizations) {
+  EXPECT_EQ(Fault(Stage::fused,
+                  "%y = requantize(%k) : u8[1,2] q(s=0.5 z=128) "
+                  "name \"r\""),
+            "node 'r': its requantization changes nothing");
+  EXPECT_EQ(Fault(Stage::fused, "%y = requantize(%k) : u8[1,2] q(s=0.5 z=127)"),
+            "");
+}
+
+// What held at a stage holds at the later ones.
+TEST(CheckInvariants, EarlierStagesHold) {
+  const std::string constants =
+      "%c = const f32[2] [1,2]\n"
+      "%d = relu(%c) : f32[2] name \"constant\"\n"
+      "%y = add(%x, %d) : f32[1,2]";
+  Graph graph = With(constants);
+  EXPECT_EQ(CheckStage(graph, Stage::folded), "");
+  EXPECT_EQ(CheckInvariants(graph, Stage::annotated), "");
+  EXPECT_EQ(CheckInvariants(graph, Stage::folded),
+            "node 'constant': all its operands are constant and it is not "
+            "evaluated (stage simplified)");
+  Graph typed = With("%y = relu(%x) : f32[1,2] name \"n\"");
+  typed.mutable_value(typed.FindValue("y")).type.element =
+      ElementType::undefined;
+  EXPECT_EQ(CheckInvariants(typed, Stage::fused),
+            "node 'n': value 'y' has no type");
+  // Steps and encodings are no faults of a later graph.
+  EXPECT_EQ(
+      CheckInvariants(With("%y = requantize(%k) steps [clip(0, 1)] : u8[1,2] "
+                           "q(s=0.5 z=1)"),
+                      Stage::fused),
+      "");
 }
 
 TEST(CheckNodes, StructureThenEveryNode) {

@@ -12,6 +12,7 @@
 #include "compiler/api/compile_flags.h"
 #include "compiler/api/convert.h"
 #include "compiler/api/convert_report.h"
+#include "compiler/api/explain.h"
 #include "compiler/api/fork_server.h"
 #include "compiler/api/job_events.h"
 #include "compiler/api/report_file.h"
@@ -38,10 +39,12 @@ void PrintHelp() {
       "usage: foldc MODEL.onnx --target NAME -o FILE [flags]\n"
       "       foldc verify ARTIFACT MODEL.onnx [--shape NAME=1,3,8,8]... "
       "[--quiet]\n"
+      "       foldc explain NODE|TENSOR|OP... --report FILE\n"
       "\n"
       "Compiles a quantized ONNX model for a target into an artifact; verify\n"
       "holds an artifact against its model, sharing no code with the\n"
-      "compiler.\n\n%s\n"
+      "compiler; explain tells what became of a node or tensor, from a report\n"
+      "of a compile with --sheets.\n\n%s\n"
       "exit codes: 0 done, 2 usage, 3 the model, table or descriptor is at\n"
       "fault, 4 a requirement or budget is not met, 5 internal error, 8 "
       "verify\n"
@@ -169,6 +172,9 @@ int FoldcMain(int argc, char** argv) {
   }
   if (line[0] == "--fork-server" && line.size() == 2) {
     return ForkServer(line[1].c_str());
+  }
+  if (line[0] == "explain") {
+    return ExplainMain(std::span(line).subspan(1), "foldc");
   }
   if (line[0] == "verify") return check::VerifyMain(argc - 1, argv + 1);
   CompileFlags flags;

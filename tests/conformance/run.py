@@ -102,7 +102,8 @@ def compile_model(args, path, artifact, shapes, flags):
     command = ([os.path.join(args.bin, "foldctl"), "compile", path,
                 "--server", args.server] if args.server else
                [os.path.join(args.bin, "foldc"), path])
-    command += ["--target", args.target, "-o", artifact, "--report",
+    command += ["--verify=each", "--target", args.target, "-o", artifact,
+                "--report",
                 artifact + ".json"]
     for item in shapes:
         command += ["--shape", item]

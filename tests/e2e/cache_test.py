@@ -81,6 +81,36 @@ def check_twice(checks, client, server):
     return first
 
 
+def check_explain(checks, client, server):
+    """The story of a model's nodes, from a report with sheets."""
+    command, _, report = client.command(server, batch=5)
+    done = run(command + ["--sheets"])
+    if not checks.check("compiles with --sheets",
+                        "" if done.code == 0 else done.text[-300:]):
+        return
+    with open(report, encoding="utf-8") as file:
+        facts = json.load(file)
+    explain = [os.path.join(client.tools, "foldctl"), "explain", "--report",
+               report]
+    wrong = []
+    for node in facts["imported"]["nodes"]:
+        for name in [node["name"]] + node["results"]:
+            told = run(explain + [name])
+            ends = ("in the artifact", "in the end", "gone: ")
+            if told.code != 0 or not any(end in told.text for end in ends):
+                wrong.append(name)
+    for op in facts["ops"]:
+        told = run(explain + [op["name"]])
+        if told.code != 0 or "ONNX node" not in told.text:
+            wrong.append(op["name"])
+    checks.equal("every node, tensor and op has a story", wrong, [])
+    name = facts["ops"][0]["name"]
+    told = run(explain + [name + "x"])
+    checks.equal("an unknown name: exit code", told.code, 3)
+    checks.check("an unknown name: a near one", "" if
+                 f"did you mean '{name}'" in told.text else told.text[-200:])
+
+
 def check_at_once(checks, client, server):
     before = compiles_run(server)
     started = []
@@ -158,6 +188,7 @@ def main():
         with Foldd(args.bin, data=data) as server:
             wanted = check_twice(checks, client, server)
             check_at_once(checks, client, server)
+            check_explain(checks, client, server)
         if wanted:
             check_restart(checks, args, client, data, wanted)
             check_damage(checks, args, client, data, wanted)
