@@ -193,10 +193,6 @@ class Channel {
     if (zero_point < code_low || zero_point > code_high) {
       return "none of its codes is zero";
     }
-    if (code_low < -kMostCodes / 2 ||
-        (code_low < 0 && code_high >= kMostCodes / 2)) {
-      return "its codes fit neither signed nor unsigned 16 bits";
-    }
     return "";
   }
 
@@ -209,6 +205,38 @@ class Channel {
 bool IsDouble(const Rational& x) {
   const double nearest = exact::NearestDouble(x);
   return std::isfinite(nearest) && exact::FromDouble(nearest) == x;
+}
+
+// Codes of 8 or else of 16 bits, signed or unsigned.
+bool FitsStorage(int64_t low, int64_t high, int64_t count) {
+  return (low >= 0 && high < count) || (low >= -count / 2 && high < count / 2);
+}
+
+// The codes of all channels. Where they count from is a choice as long as the
+// zero point goes with them: from 0 where the smallest storage needs it.
+std::string SetCodes(const std::vector<Channel>& channels, Encoding* e) {
+  const Channel& first = channels[0];
+  const int64_t width = first.code_high - first.code_low;
+  bool alike = true;
+  for (const Channel& channel : channels) {
+    if (channel.code_high - channel.code_low != width ||
+        channel.rounding != first.rounding) {
+      return "its channels have different codes";
+    }
+    alike = alike && channel.code_low == first.code_low;
+  }
+  constexpr int64_t kByte = 256;
+  const int64_t count = width < kByte ? kByte : kMostCodes;
+  const bool keep =
+      alike && FitsStorage(first.code_low, first.code_high, count);
+  for (const Channel& channel : channels) {
+    e->zero_points.push_back(channel.zero_point -
+                             (keep ? 0 : channel.code_low));
+  }
+  e->code_low = keep ? first.code_low : 0;
+  e->code_high = *e->code_low + width;
+  e->rounding = first.rounding;
+  return "";
 }
 
 }  // namespace
@@ -226,6 +254,7 @@ std::optional<WrittenGrid> GridOf(std::span<const WrittenStep> steps,
   }
   WrittenGrid grid;
   Encoding& e = grid.encoding;
+  std::vector<Channel> channels_read;
   for (int64_t c = 0; c < channels; ++c) {
     Channel channel(steps, c);
     *why = channel.Run();
@@ -234,21 +263,13 @@ std::optional<WrittenGrid> GridOf(std::span<const WrittenStep> steps,
       *why = "its scale is no float number";
       return std::nullopt;
     }
-    if (c > 0 &&
-        (channel.code_low != *e.code_low || channel.code_high != *e.code_high ||
-         channel.rounding != e.rounding)) {
-      *why = "its channels have different codes";
-      return std::nullopt;
-    }
+    channels_read.push_back(channel);
     e.scales.push_back(exact::NearestDouble(channel.scale));
-    e.zero_points.push_back(channel.zero_point);
-    e.code_low = channel.code_low;
-    e.code_high = channel.code_high;
-    e.rounding = channel.rounding;
     grid.factors.push_back(exact::NearestDouble(channel.factor));
   }
   if (grid.plain()) grid.factors = {1};
-  return grid;
+  *why = SetCodes(channels_read, &e);
+  return why->empty() ? std::optional(grid) : std::nullopt;
 }
 
 double ApplyWritten(std::span<const WrittenStep> steps, double x,

@@ -80,6 +80,26 @@ TEST(WrittenGrid, ZeroPoints) {
             "s=0.5 z=0 codes=[-3,12]");
 }
 
+// Codes count from 0 where they do not fit 8 bits otherwise.
+TEST(WrittenGrid, ZeroPointsBehindTheRounding) {
+  EXPECT_EQ(Read({By(Kind::kDivide, 0.5), kRound, By(Kind::kAdd, 77),
+                  By(Kind::kAtLeast, 0), By(Kind::kAtMost, 255),
+                  By(Kind::kSubtract, 77), By(Kind::kMultiply, 0.5)}),
+            "s=0.5 z=77 codes=[0,255]");
+  std::string why;
+  const WrittenStep z = {Kind::kAdd, {3, 5}, 0, 0};
+  const WrittenStep back = {Kind::kSubtract, {3, 5}, 0, 0};
+  const auto grid = GridOf(
+      std::vector<WrittenStep>{By(Kind::kDivide, 0.5), kRound, z,
+                               By(Kind::kAtLeast, 0), By(Kind::kAtMost, 15),
+                               back, By(Kind::kMultiply, 0.5)},
+      &why);
+  ASSERT_TRUE(grid) << why;
+  EXPECT_EQ(grid->encoding.zero_points, (std::vector<int64_t>{3, 5}));
+  EXPECT_EQ(*grid->encoding.code_low, 0);
+  EXPECT_EQ(*grid->encoding.code_high, 15);
+}
+
 TEST(WrittenGrid, BoundsBeforeTheRounding) {
   EXPECT_EQ(Read({By(Kind::kAtMost, 6), By(Kind::kAtLeast, -1),
                   By(Kind::kMultiply, 4), kRound, By(Kind::kDivide, 4)}),
@@ -201,7 +221,7 @@ TEST(WrittenGrid, WhatIsNoQuantization) {
   EXPECT_EQ(Read({in, kRound, By(Kind::kAtLeast, -70000), high, out}),
             "it has no codes of 16 bits");
   EXPECT_EQ(Read({in, kRound, low, By(Kind::kAtMost, 40000), out}),
-            "its codes fit neither signed nor unsigned 16 bits");
+            "s=0.5 z=8 codes=[0,40008]");
   EXPECT_EQ(Read({in, kRound, By(Kind::kAtLeast, 7), high, out}),
             "it has no codes of 16 bits");
 }
