@@ -14,10 +14,31 @@ namespace {
 
 constexpr char kRule[] = "fold_written_quant";
 
+std::vector<double> Reals(const Tensor& tensor) {
+  std::vector<double> reals(tensor.size());
+  for (int64_t i = 0; i < tensor.size(); ++i) reals[i] = tensor.real(i);
+  return reals;
+}
+
+// The numbers that the chain makes of a constant.
+TensorPtr ChainOf(const WrittenChain& chain, const Tensor& input) {
+  const int64_t axis = chain.axis;
+  int64_t inner = 1;
+  for (size_t d = axis + 1; axis >= 0 && d < input.shape.size(); ++d) {
+    inner *= input.shape[d];
+  }
+  std::vector<double> numbers(input.size());
+  for (int64_t i = 0; i < input.size(); ++i) {
+    const int64_t channel = axis < 0 ? 0 : i / inner % input.shape[axis];
+    numbers[i] = ApplyWritten(chain.steps, input.real(i), channel);
+  }
+  return MakeRealTensor(ElementType::f64, input.shape, numbers);
+}
+
 class Replacement {
  public:
-  Replacement(Rewriter& rewriter, WrittenChain chain)
-      : rewriter_(rewriter), chain_(std::move(chain)) {}
+  Replacement(Rewriter& rewriter, NodeId rounding, WrittenChain chain)
+      : rewriter_(rewriter), rounding_(rounding), chain_(std::move(chain)) {}
 
   bool Run() {
     proposal_.removed = chain_.nodes;
@@ -81,59 +102,63 @@ class Replacement {
   // A factor of a constant would round: the chain's numbers themselves, which
   // are on the grid.
   void StandAsConstant(const Tensor& input) {
-    int64_t inner = 1;
-    for (size_t d = Axis() + 1; Axis() >= 0 && d < input.shape.size(); ++d) {
-      inner *= input.shape[d];
-    }
-    std::vector<double> numbers(input.size());
-    for (int64_t i = 0; i < input.size(); ++i) {
-      const int64_t channel = Axis() < 0 ? 0 : i / inner % input.shape[Axis()];
-      numbers[i] = ApplyWritten(chain_.steps, input.real(i), channel);
-    }
     const Value old = result();
     TensorType type = old.type;
     type.element = ElementType::f64;
-    to_ = rewriter_.Declare(
-        old.name, type, MakeRealTensor(ElementType::f64, input.shape, numbers));
-    sheet().constants.push_back(
-        {chain_.input, to_, ConstantMove::Kind::kTransformed, ""});
+    to_ = rewriter_.Declare(old.name, type, ChainOf(chain_, input));
+    SayNamed(chain_.input, to_, "the chain evaluated");
   }
 
-  // Every number of `constant` is one of the encoding.
-  bool InEncoding(const Tensor& constant) const {
-    const Encoding& e = *result().type.encoding;
-    std::set<double> numbers(e.scales.begin(), e.scales.end());
-    for (int64_t z : e.zero_points) numbers.insert(static_cast<double>(z));
-    numbers.insert(static_cast<double>(*e.code_low));
-    numbers.insert(static_cast<double>(*e.code_high));
-    for (int64_t i = 0; i < constant.size(); ++i) {
-      if (!numbers.count(constant.real(i))) return false;
+  // What the chain is says `from`: found again, it gives the encoding of the
+  // result, the factor and the constant that stand for it.
+  void SayNamed(ValueId from, ValueId to, const std::string& reason) {
+    ConstantMove move = {from, to, ConstantMove::Kind::kTransformed, reason};
+    move.how = {{Derivation::Kind::kNamed}};
+    if (!to.valid()) {
+      move.kind = ConstantMove::Kind::kUnneeded;
+      move.how.clear();
+      move.why = Unneeded::kNamed;
     }
-    return true;
+    const NodeId id = rounding_;
+    const ValueId factor = factor_, input = chain_.input, stands = to_;
+    move.verify = [=](const Graph& graph, const ConstantMove&) -> std::string {
+      std::string why;
+      const auto chain = FindWrittenChain(graph, id, &why);
+      if (!chain || chain->input != input) return "is in no chain";
+      if (!(*graph.value(stands).type.encoding == chain->grid.encoding)) {
+        return "says another quantization than the result has";
+      }
+      if (factor.valid() && Reals(*graph.value(factor).constant) !=
+                                chain->grid.factors) {
+        return "says another factor";
+      }
+      const Value& value = graph.value(stands);
+      const TensorPtr constant = ConstantOf(graph, input);
+      return !value.constant || (constant && *ChainOf(*chain, *constant) ==
+                                                 *value.constant)
+                 ? ""
+                 : "gives other numbers";
+    };
+    sheet().constants.push_back(std::move(move));
   }
 
   void SayConstants() {
     std::set<ValueId> said = {chain_.input};
+    bool factor_said = !factor_.valid();
     for (NodeId id : chain_.nodes) {
       for (ValueId operand : graph().node(id).operands) {
         if (!graph().IsConstant(operand) || !said.insert(operand).second) {
           continue;
         }
-        if (InEncoding(*graph().value(operand).constant)) {
-          SayAbsorbed(sheet(), graph(), operand, to_);
-        } else if (factor_.valid()) {
-          SayTransformed(sheet(), operand, factor_);
-        } else {
-          sheet().constants.push_back({operand, ValueId(),
-                                       ConstantMove::Kind::kUnneeded,
-                                       "the scale, the zero point and the "
-                                       "codes say it"});
-        }
+        SayNamed(operand, factor_said ? ValueId() : factor_,
+                 "the scale, the zero point, the codes and the factor say it");
+        factor_said = true;
       }
     }
   }
 
   Rewriter& rewriter_;
+  NodeId rounding_;
   WrittenChain chain_;
   Proposal proposal_;
   ValueId to_, factor_;
@@ -160,7 +185,7 @@ bool fold_written_quant(Rewriter& rewriter, const PassEnvironment&) {
       rewriter.Refuse(kRule, id, "its quantization is not bound to its result");
       continue;
     }
-    changed |= Replacement(rewriter, std::move(*chain)).Run();
+    changed |= Replacement(rewriter, id, std::move(*chain)).Run();
   }
   return changed;
 }
