@@ -142,12 +142,13 @@ class Compilation {
       return false;
     }
     if (graph_.stage < Stage::fused) {
+      const auto next = static_cast<Stage>(static_cast<int>(graph_.stage) + 1);
+      const std::string fault = CheckStage(graph_, next);
       return sink_.Add(
           DiagnosticCode::pass_order, "lower",
           "requires stage fused, graph is " +
               std::string(StageName(graph_.stage)) + "; " +
-              CheckStage(graph_, static_cast<Stage>(
-                                     static_cast<int>(graph_.stage) + 1)));
+              (fault.empty() ? "no pass that brings it there has run" : fault));
     }
     return true;
   }

@@ -29,6 +29,14 @@ void Promote(Graph& graph, Stage furthest) {
   }
 }
 
+// A pass of an earlier stage that runs late may give later passes work again:
+// then the graph is back at the stage that holds.
+void Demote(Graph& graph, Stage furthest) {
+  while (graph.stage > furthest && !CheckStage(graph, graph.stage).empty()) {
+    graph.stage = static_cast<Stage>(static_cast<int>(graph.stage) - 1);
+  }
+}
+
 // Why the graph is not at `wanted`: the first stage on the way that fails.
 std::string MissingFor(const Graph& graph, Stage wanted) {
   for (int s = static_cast<int>(graph.stage) + 1; s <= static_cast<int>(wanted);
@@ -36,7 +44,7 @@ std::string MissingFor(const Graph& graph, Stage wanted) {
     const std::string fault = CheckStage(graph, static_cast<Stage>(s));
     if (!fault.empty()) return "; " + fault;
   }
-  return "";
+  return "; no pass that brings it there has run";
 }
 
 bool Verify(const Graph& graph, const std::string& pass, Diagnostics* sink) {
@@ -92,8 +100,10 @@ bool RunPasses(Graph* graph, const std::vector<std::string>& names,
     const auto start = std::chrono::steady_clock::now();
     const size_t errors = sink->all().size();
     Rewriter rewriter(*graph, &Ops());
-    pass->run(rewriter, {sink, context.target, context.encodings});
+    const bool changed =
+        pass->run(rewriter, {sink, context.target, context.encodings});
     if (sink->all().size() > errors && sink->has_error()) return false;
+    if (changed) Demote(*graph, pass->ensures_stage);
     Promote(*graph, pass->ensures_stage);
     if (context.verify == VerifyMode::kEach && !Verify(*graph, name, sink)) {
       return false;

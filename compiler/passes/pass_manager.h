@@ -40,7 +40,9 @@ struct PassContext {
 
 // Runs `passes` in order. An unknown name, or a pass whose stage has not been
 // reached at its turn, is an error before that pass runs (unknown_pass,
-// pass_order); a promise that a pass breaks is stage_violated or graph_broken.
+// pass_order), and says what is missing. A pass that runs later than it might,
+// and gives passes before it work again, takes the graph back to the stage that
+// holds. A promise that a pass breaks is stage_violated or graph_broken.
 // Sheets, refusals and records are appended where asked for. Returns false if
 // there was an error.
 bool RunPasses(Graph* graph, const std::vector<std::string>& passes,
