@@ -53,6 +53,7 @@ class Replacement {
     }
     sheet().results = {{chain_.result, to_}};
     SayConstants();
+    SayNamesLost(proposal_, graph());
     sheet().exceptional_preserved = false;
     sheet().exceptional_domain =
         "NaN becomes zero, and so does an infinity in a residual";
@@ -94,6 +95,7 @@ class Replacement {
         narrow ? ElementType::f32 : ElementType::f64, shape, factors);
     factor_ = rewriter_.Declare(result().name + "_factor",
                                 {tensor->type, shape, std::nullopt}, tensor);
+    unsaid_ = factor_;
     return factor_;
   }
 
@@ -106,7 +108,11 @@ class Replacement {
     TensorType type = old.type;
     type.element = ElementType::f64;
     to_ = rewriter_.Declare(old.name, type, ChainOf(chain_, input));
-    SayNamed(chain_.input, to_, "the chain evaluated");
+    if (graph().IsConstant(chain_.input)) {
+      SayNamed(chain_.input, to_, "the chain evaluated");
+    } else {
+      unsaid_ = to_;
+    }
   }
 
   // What the chain is says `from`: found again, it gives the encoding of the
@@ -144,15 +150,14 @@ class Replacement {
 
   void SayConstants() {
     std::set<ValueId> said = {chain_.input};
-    bool factor_said = !factor_.valid();
     for (NodeId id : chain_.nodes) {
       for (ValueId operand : graph().node(id).operands) {
         if (!graph().IsConstant(operand) || !said.insert(operand).second) {
           continue;
         }
-        SayNamed(operand, factor_said ? ValueId() : factor_,
+        SayNamed(operand, unsaid_,
                  "the scale, the zero point, the codes and the factor say it");
-        factor_said = true;
+        unsaid_ = ValueId();
       }
     }
   }
@@ -162,6 +167,7 @@ class Replacement {
   WrittenChain chain_;
   Proposal proposal_;
   ValueId to_, factor_;
+  ValueId unsaid_;  // a new constant that no item has named yet
 };
 
 }  // namespace
