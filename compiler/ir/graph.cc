@@ -7,7 +7,7 @@ namespace fold {
 
 std::string_view StepKindName(Step::Kind kind) {
   constexpr std::string_view kNames[] = {"multiply", "divide", "add",
-                                         "batch_norm", "clip"};
+                                         "batch_norm", "clip", "reciprocal"};
   return kNames[static_cast<int>(kind)];
 }
 

@@ -23,6 +23,9 @@ struct EncodingMove {
     kType,       // in the type of value `to`, its axis remapped to `to_axis`
     kAttribute,  // in the attributes or steps of the node that makes `to`
     kMerged,     // equal to the encoding that `to` already carries
+    kNumbers,    // of a constant: `to` is a constant of the real numbers that
+                 // its codes stand for, or the node that makes `to` has them
+                 // in its attributes or steps
   };
   ValueId from, to;
   Destination destination = Destination::kType;
@@ -57,6 +60,9 @@ struct MigrationSheet {
   // Items that could be inferred again (shapes) and that could not (scales,
   // names), in words.
   std::vector<std::string> inferable, unrecoverable;
+  // Why this form and not another: what each would cost. Empty where there was
+  // no choice.
+  std::string decision;
   // Cost, apart from correctness. Filled in by the rewriter.
   int64_t constant_bytes_added = 0;
   int nodes_removed = 0, nodes_added = 0;

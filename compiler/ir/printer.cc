@@ -186,6 +186,7 @@ class SheetPrinter {
     for (const std::string& item : sheet_.unrecoverable) {
       Item("unrecoverable", item);
     }
+    if (!sheet_.decision.empty()) Item("decided", sheet_.decision);
     if (!sheet_.exceptional_preserved) {
       Item("changes", sheet_.exceptional_domain);
     }
@@ -225,6 +226,8 @@ class SheetPrinter {
         return Line(move.from, move.to, "encoding in attribute");
       case EncodingMove::Destination::kMerged:
         return Line(move.from, move.to, "encoding merged");
+      case EncodingMove::Destination::kNumbers:
+        return Line(move.from, move.to, "encoding as numbers");
     }
   }
 

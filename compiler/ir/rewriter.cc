@@ -188,12 +188,7 @@ class SheetCheck {
         return "";
       }
       case EncodingMove::Destination::kAttribute: {
-        std::set<double> numbers;
-        for (const Node& node : proposal_.added) {
-          if (std::count(node.results.begin(), node.results.end(), move.to)) {
-            numbers = NumbersOf(node);
-          }
-        }
+        const std::set<double> numbers = NumbersMadeWith(move.to);
         for (double scale : from.scales) {
           if (!numbers.count(scale)) {
             return what + "is not in the node that makes '" + Name(move.to) +
@@ -202,8 +197,44 @@ class SheetCheck {
         }
         return "";
       }
+      case EncodingMove::Destination::kNumbers:
+        return NumbersLiveOn(from, move)
+                   ? ""
+                   : what + "does not give the numbers of '" + Name(move.to) +
+                         "'";
     }
     return "";
+  }
+
+  // The real numbers behind the codes of a constant are those of a new
+  // constant, element by element, or are in the node that makes `to`.
+  bool NumbersLiveOn(const Encoding& from, const EncodingMove& move) const {
+    constexpr int kMostBytes = 2;  // wider codes have no exact double
+    if (!graph_.IsConstant(move.from) || from.block > 0) return false;
+    const Tensor& codes = *graph_.value(move.from).constant;
+    if (ElementSize(codes.type) > kMostBytes) return false;
+    const std::vector<double> numbers = RealNumbersOf(codes, from);
+    if (graph_.IsConstant(move.to)) {
+      const Tensor& reals = *graph_.value(move.to).constant;
+      if (!IsFloat(reals.type) || reals.size() != codes.size()) return false;
+      for (int64_t i = 0; i < reals.size(); ++i) {
+        if (reals.real(i) != numbers[i]) return false;
+      }
+      return true;
+    }
+    const std::set<double> kept = NumbersMadeWith(move.to);
+    return std::all_of(numbers.begin(), numbers.end(),
+                       [&](double number) { return kept.count(number) > 0; });
+  }
+
+  // The numbers in the attributes and steps of the new node that makes `to`.
+  std::set<double> NumbersMadeWith(ValueId to) const {
+    for (const Node& node : proposal_.added) {
+      if (std::count(node.results.begin(), node.results.end(), to)) {
+        return NumbersOf(node);
+      }
+    }
+    return {};
   }
 
   std::string ConstantFault(ValueId id) const {
@@ -242,12 +273,7 @@ class SheetCheck {
   // node that makes it.
   bool Absorbed(const Tensor& constant, ValueId to) const {
     if (!to.valid()) return false;
-    std::set<double> numbers;
-    for (const Node& node : proposal_.added) {
-      if (std::count(node.results.begin(), node.results.end(), to)) {
-        numbers = NumbersOf(node);
-      }
-    }
+    std::set<double> numbers = NumbersMadeWith(to);
     const NodeId producer = graph_.value(to).producer;
     if (producer.valid()) numbers.merge(NumbersOf(graph_.node(producer)));
     AddNumbers(graph_.value(to).type, numbers);

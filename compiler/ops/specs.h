@@ -12,7 +12,8 @@ extern const OpSpec kQuantizeSpec, kDequantizeSpec, kRequantizeSpec,
 // linear.cc
 extern const OpSpec kConvSpec, kGemmSpec, kMatMulSpec, kBatchNormSpec;
 // elementwise.cc
-extern const OpSpec kElementwiseSpec, kActivationSpec, kUnarySpec;
+extern const OpSpec kElementwiseSpec, kActivationSpec, kUnarySpec,
+    kScaledReciprocalSpec;
 // pool.cc
 extern const OpSpec kPoolSpec, kGlobalPoolSpec, kReduceSpec;
 // movement.cc

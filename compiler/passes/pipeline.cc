@@ -31,11 +31,28 @@ const Pass* FindPass(std::string_view name) {
 }
 
 std::vector<std::string> StandardPipeline() {
-  return {"annotate",        "expand_fake_quant", "expand_depth_to_space",
-          "fold_constants",  "remove_identities", "fold_code_clip",
-          "fold_batch_norm", "remove_dead",       "move_before_quantize",
-          "fold_qlinear",    "fold_qdq",          "fuse_activation",
-          "fuse_requantize", "remove_requantize", "remove_dead",
+  return {"annotate",
+          "expand_fake_quant",
+          "expand_depth_to_space",
+          "fold_constants",
+          "dequantize_constants",
+          "fold_constants",
+          "form_reciprocal",
+          "constants_to_right",
+          "sink_movement",
+          "cancel_transposes",
+          "remove_identities",
+          "fold_code_clip",
+          "fold_batch_norm",
+          "remove_dead",
+          "move_before_quantize",
+          "fold_qlinear",
+          "fold_qdq",
+          "cancel_transposes",
+          "fuse_activation",
+          "fuse_requantize",
+          "remove_requantize",
+          "remove_dead",
           "fuse_pad"};
 }
 

@@ -22,9 +22,11 @@ onnx::ModelProto ModelOf(const std::string& graph, int version = 17);
 // initializer: "{3, -1, …}".
 std::string DrawnList(uint32_t seed, int count, int low, int high);
 
-// Compiled with every check between the passes, and with taps.
+// Compiled with every check between the passes, and with taps; for x86-64, or
+// for another target that foldd knows by name.
 CompileResult CompileModel(const onnx::ModelProto& model,
-                           CompileOptions options = {});
+                           CompileOptions options = {},
+                           const std::string& target = "x86-64");
 
 // Diagnostics and refusals, for a failing test's message.
 std::string Describe(const CompileResult& result);
@@ -54,7 +56,8 @@ void ExpectSame(const CompileResult& result, const Ideals& inputs,
 // Compiles and runs `model` on `inputs` and holds every output and every tap
 // against its ideal value; adds a failure to the running test where one
 // differs. Returns the compile's result for further questions.
-CompileResult ExpectIdeal(const onnx::ModelProto& model, const Ideals& inputs);
+CompileResult ExpectIdeal(const onnx::ModelProto& model, const Ideals& inputs,
+                          const std::string& target = "x86-64");
 // With inputs drawn from the seed: several times, in [-range, range] where
 // they are float, over all codes where they are integers.
 CompileResult ExpectIdeal(const onnx::ModelProto& model, uint32_t seed = 1,
