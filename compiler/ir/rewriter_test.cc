@@ -190,5 +190,76 @@ TEST_F(RewriterTest, NewNodeThatReadsWhatGoesAway) {
   ExpectRefused(std::move(p), "goes away");
 }
 
+// Constant codes that go on as the real numbers that they stand for.
+class NumbersTest : public testing::Test {
+ protected:
+  NumbersTest() {
+    Encoding e = PerTensor(0.5, 1);
+    e.axis = 0;
+    e.scales = {0.5, 2};
+    e.zero_points = {1, 0};
+    codes_ = graph_.AddConstant(
+        "codes", MakeIntegerTensor(ElementType::i8, {2, 1}, {3, -4}), e);
+    x_ = graph_.AddValue("x", {ElementType::f32, {2, 1}, std::nullopt});
+    y_ = graph_.AddValue("y", {ElementType::f32, {2, 1}, std::nullopt});
+    graph_.inputs = {x_};
+    Node node;
+    node.operands = {x_, codes_};
+    node.results = {y_};
+    node_ = graph_.AddNode(node);
+    graph_.outputs = {y_};
+    graph_.output_names = {"y"};
+  }
+
+  // The refusal of a rewrite that says that `numbers` are those of the codes;
+  // "" if it is applied. They are a constant, or bounds in a step.
+  std::string Refusal(const std::vector<double>& numbers, bool constant) {
+    Proposal proposal;
+    proposal.removed = {node_};
+    const ValueId to = rewriter_.Declare("y", graph_.value(y_).type);
+    const ValueId made = rewriter_.Declare(
+        "numbers",
+        {ElementType::f64, {static_cast<int64_t>(numbers.size())}, {}},
+        MakeRealTensor(ElementType::f64,
+                       {static_cast<int64_t>(numbers.size())}, numbers));
+    Node node;
+    node.operands = {x_};
+    if (constant) node.operands.push_back(made);
+    if (!constant) {
+      node.steps.push_back(
+          {Step::Kind::kClip, {}, numbers[0], numbers[1], 0});
+    }
+    node.results = {to};
+    proposal.added = {node};
+    proposal.sheet.rule = "numbers";
+    proposal.sheet.results = {{y_, to}};
+    proposal.sheet.constants = {{codes_, made,
+                                 ConstantMove::Kind::kTransformed, ""}};
+    proposal.sheet.encodings = {{codes_, constant ? made : to,
+                                 EncodingMove::Destination::kNumbers, 0, -1}};
+    return rewriter_.Apply(std::move(proposal))
+               ? ""
+               : rewriter_.refused().back().reason;
+  }
+
+  Graph graph_;
+  Rewriter rewriter_{graph_};
+  ValueId codes_, x_, y_;
+  NodeId node_;
+};
+
+TEST_F(NumbersTest, OfAConstant) { EXPECT_EQ(Refusal({1, -8}, true), ""); }
+
+TEST_F(NumbersTest, OfAStep) { EXPECT_EQ(Refusal({-8, 1}, false), ""); }
+
+TEST_F(NumbersTest, ThatAreOthers) {
+  const std::string fault =
+      "the quantization of 'codes' does not give the numbers of ";
+  EXPECT_EQ(Refusal({3, -4}, true), fault + "'numbers'");      // the codes
+  EXPECT_EQ(Refusal({-8, 1}, true), fault + "'numbers.1'");    // their order
+  EXPECT_EQ(Refusal({1, -8, 0}, true), fault + "'numbers.2'");
+  EXPECT_EQ(Refusal({-8, 1.5}, false), fault + "'y.4'");
+}
+
 }  // namespace
 }  // namespace fold

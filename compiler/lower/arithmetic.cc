@@ -113,7 +113,8 @@ class PairOp {
       const CodeInterval reachable = ReachableCodes(lowering_.graph, id);
       axis.tensor = PlaceCodes(i);
       axis.type = lowering_.type(id).element;
-      for (int64_t x = codes.code_low; x <= codes.code_high; ++x) {
+      const ElementType stored = StoredAs(axis.type);
+      for (int64_t x = LowestCode(stored); x <= HighestCode(stored); ++x) {
         axis.numbers.push_back(exact::FromInt64(x - codes.zero_point) *
                                codes.scale);
         axis.reachable.push_back(reachable.Contains(x));

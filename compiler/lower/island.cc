@@ -217,7 +217,9 @@ class IslandOp {
     const Tensor& constant = *lowering_.graph.value(id).constant;
     for (int64_t i = 0; i < constant.size(); ++i) {
       if (constant.real(i) != 0) continue;
-      return WarnNan(lowering_, id_, "a zero over a zero");
+      return WarnNan(lowering_, id_,
+                     "zero over zero is not a number; what can come here is "
+                     "not known");
     }
   }
 

@@ -16,6 +16,9 @@ namespace {
 // Bytes that the tables of one op may take.
 constexpr int64_t kMostTableBytes = int64_t{1} << 24;
 
+constexpr char kNotANumber[] =
+    "a value that is not a number; it becomes the zero point";
+
 bool IsReciprocal(const Node& node) {
   return OpOf(node) == Op::kScaledReciprocal;
 }
@@ -45,7 +48,7 @@ void WarnOfNan(Lowering& lowering, NodeId id,
       if (entry.kind != exact::ValueKind::kNan) continue;
       WarnNan(lowering, id,
               "code " + std::to_string(code) + " of '" +
-                  lowering.graph.value(x).name + "'");
+                  lowering.graph.value(x).name + "' gives " + kNotANumber);
       return;
     }
   }
@@ -178,11 +181,15 @@ int AddTable(Lowering& lowering, const std::string& name, ElementType type,
                               table->bytes);
 }
 
-void WarnNan(Lowering& lowering, NodeId node, const std::string& which) {
+void WarnNan(Lowering& lowering, NodeId node, const std::string& message) {
   lowering.sink.Add(DiagnosticCode::nan_reachable,
-                    UserName(lowering.graph, node),
-                    which + " gives a value that is not a number; it becomes "
-                            "the zero point");
+                    UserName(lowering.graph, node), message);
+}
+
+ElementType StoredAs(ElementType type) {
+  return type == ElementType::i4   ? ElementType::i8
+         : type == ElementType::u4 ? ElementType::u8
+                                   : type;
 }
 
 std::vector<exact::TableProblem> ChannelTables(const Lowering& lowering,
@@ -192,8 +199,8 @@ std::vector<exact::TableProblem> ChannelTables(const Lowering& lowering,
   std::vector<exact::TableProblem> problems;
   for (int64_t c = 0; c < ChannelCount(lowering, node); ++c) {
     exact::TableProblem problem;
-    problem.code_low = LowestCode(x.element);
-    problem.code_high = HighestCode(x.element);
+    problem.code_low = LowestCode(StoredAs(x.element));
+    problem.code_high = HighestCode(StoredAs(x.element));
     problem.zero_point = x.encoding->zero_points[0];
     problem.scale = exact::FromDouble(x.encoding->scales[0]);
     if (IsReciprocal(node)) {
@@ -230,7 +237,9 @@ bool LowerPairTable(Lowering& lowering, NodeId id, const PairAxis& a,
              b.reachable[j];
     }
   }
-  if (nan) WarnNan(lowering, id, "a pair of codes");
+  if (nan) {
+    WarnNan(lowering, id, std::string("a pair of codes gives ") + kNotANumber);
+  }
   const int result = lowering.AddValue(node.results[0], perm);
   const int table = AddTable(
       lowering, lowering.graph.value(node.results[0]).name + "/table",

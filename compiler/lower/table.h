@@ -15,9 +15,12 @@ namespace fold {
 int AddTable(Lowering& lowering, const std::string& name, ElementType type,
              const std::vector<int64_t>& entries);
 
-// Warns (nan_reachable) that an input of `node` gives a value that is not a
-// number, and says which.
-void WarnNan(Lowering& lowering, NodeId node, const std::string& which);
+// Warns (nan_reachable) of a value that is not a number, in the words of
+// `message`.
+void WarnNan(Lowering& lowering, NodeId node, const std::string& message);
+
+// The type that codes of `type` are stored as: 4-bit codes take a byte.
+ElementType StoredAs(ElementType type);
 
 // The chains from the codes of operand 0 of a Requantize or scaled reciprocal
 // to those of its result: one, or one for each channel.

@@ -52,6 +52,19 @@ graph @g(%x: u16[2] q(s=1 z=10)) -> %y {
   EXPECT_EQ(table[65535], 32762);
 }
 
+// Codes of 4 bits lie in bytes, which the table is looked up by.
+TEST(LowerRequantize, FourBits) {
+  const Lowered lowered = LowerText(R"(fir 1 fused
+graph @g(%x: i4[2] q(s=1 z=-1)) -> %y {
+  %y = requantize(%x) : i8[2] q(s=0.5 z=10)
+})");
+  ASSERT_TRUE(lowered.good) << lowered.Text();
+  const auto table = lowered.constant<int8_t>(lowered.op(0).inputs[1]);
+  ASSERT_EQ(table.size(), 256u);
+  EXPECT_EQ(table[128 - 8], 10 - 14);
+  EXPECT_EQ(table[128 + 7], 10 + 16);
+}
+
 TEST(LowerRequantize, Faults) {
   ExpectFault(LowerText(R"(fir 1 fused
 graph @g(%x: i32[2] q(s=1 z=0)) -> %y {
