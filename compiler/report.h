@@ -36,7 +36,7 @@ struct PassSummary {
   int64_t rewrites = 0;
   std::vector<KeptNode> kept;
   std::vector<KeptNode> decided;  // values made anew, and what that costs
-  double seconds = 0;  // of this run
+  double seconds = 0;             // of this run
 };
 
 struct OpSummary {

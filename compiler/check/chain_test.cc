@@ -111,11 +111,11 @@ TEST(ChainTest, DivisionsArePointwise) {
   StepFunction steps;
   const Chain reduced = Reduce(chain, 0, Whole(-20, 20), true);
   ASSERT_EQ(Steps(reduced, -20, 20, &steps), std::nullopt);
-  EXPECT_EQ(CodeAt(steps, 0), 0);    // minus infinity
-  EXPECT_EQ(CodeAt(steps, -1), 9);   // 10 / 4 = 2.5 to 2
-  EXPECT_EQ(CodeAt(steps, 1), 5);    // -2.5 to -2
-  EXPECT_EQ(CodeAt(steps, -5), 7);   // 2 / 4 = 0.5 to 0
-  EXPECT_EQ(CodeAt(steps, -4), 8);   // 2.5 / 4
+  EXPECT_EQ(CodeAt(steps, 0), 0);   // minus infinity
+  EXPECT_EQ(CodeAt(steps, -1), 9);  // 10 / 4 = 2.5 to 2
+  EXPECT_EQ(CodeAt(steps, 1), 5);   // -2.5 to -2
+  EXPECT_EQ(CodeAt(steps, -5), 7);  // 2 / 4 = 0.5 to 0
+  EXPECT_EQ(CodeAt(steps, -4), 8);  // 2.5 / 4
   EXPECT_EQ(CodeAt(steps, 20), 7);
   // Zero over zero is the zero point, and nothing else behind an addition.
   chain[1] = Over({Number(0)});

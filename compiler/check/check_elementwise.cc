@@ -168,11 +168,10 @@ Outcome OneInput(const CheckState& state, const format::Op& op,
     const Function function = [&](int64_t x) {
       return OneInputCode(state, op, x, channel);
     };
-    const bool everywhere = op.opcode() == Opcode::TABLE_1 ||
-                            op.opcode() == Opcode::RECIPROCAL;
-    const auto mismatch = everywhere
-                              ? CompareEverywhere(ideal, function)
-                              : CompareMonotone(ideal, function);
+    const bool everywhere =
+        op.opcode() == Opcode::TABLE_1 || op.opcode() == Opcode::RECIPROCAL;
+    const auto mismatch = everywhere ? CompareEverywhere(ideal, function)
+                                     : CompareMonotone(ideal, function);
     compared += ideal.last - ideal.first + 1;
     if (mismatch) {
       outcome = Wrong("channel " + std::to_string(channel) + ": input code " +

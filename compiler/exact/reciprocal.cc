@@ -1,6 +1,7 @@
 #include "compiler/exact/reciprocal.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "compiler/exact/rounding.h"
@@ -128,8 +129,16 @@ std::optional<ReciprocalChannel> Solve(const TableProblem& problem,
       candidates.push_back(
           SimplestBetween(signed_interval.low(), signed_interval.high()));
     }
-    candidates.push_back(*factor);  // where ties leave no room around it
+    // The ends belong to it where the ties there go to even codes.
+    if (signed_interval.low()) candidates.push_back(*signed_interval.low());
+    if (signed_interval.high()) candidates.push_back(*signed_interval.high());
+    candidates.push_back(*factor);
   }
+  std::sort(candidates.begin(), candidates.end(),
+            [](const Rational& a, const Rational& b) {
+              return std::tuple(a.get_den(), Integer(abs(a.get_num()))) <
+                     std::tuple(b.get_den(), Integer(abs(b.get_num())));
+            });
   for (const Rational& r : candidates) {
     if (!Fits(r)) continue;
     const ReciprocalChannel channel = {ToInt64(r.get_num()),
@@ -161,9 +170,9 @@ std::int64_t Evaluate(const ReciprocalPlan& plan, std::size_t channel,
     return std::clamp(plan.zero_point, plan.low, plan.high);
   }
   const std::int64_t sign = d < 0 ? -1 : 1;
-  const Int128 y = DivideHalfEven(Int128{sign * c.numerator},
-                                  c.denominator * sign * d) +
-                   plan.zero_point;
+  const Int128 y =
+      DivideHalfEven(Int128{sign * c.numerator}, c.denominator * sign * d) +
+      plan.zero_point;
   return y < plan.low    ? plan.low
          : y > plan.high ? plan.high
                          : static_cast<std::int64_t>(y);
@@ -193,8 +202,8 @@ ReciprocalResult ChooseReciprocal(std::span<const TableProblem> problems) {
     for (size_t c = 0; c < problems.size(); ++c) {
       const auto channel = Solve(problems[c], tables[c], plan);
       if (!channel) {
-        result.refusal = "channel " + std::to_string(c) +
-                         ": no fraction gives every code";
+        result.refusal =
+            "channel " + std::to_string(c) + ": no fraction gives every code";
         break;
       }
       channels.push_back(*channel);

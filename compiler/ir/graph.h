@@ -30,11 +30,11 @@ using AttributeMap = std::map<std::string, Attribute>;
 // quantization of its result type. Operand numbers index Node::operands.
 struct Step {
   enum class Kind : uint8_t {
-    kMultiply,   // by constant operand 0
-    kDivide,     // by constant operand 0
-    kAdd,        // constant operand 0
-    kBatchNorm,  // operands scale, bias, mean, variance; `epsilon`
-    kClip,       // to [low, high]; Relu is low = 0, high = +infinity
+    kMultiply,    // by constant operand 0
+    kDivide,      // by constant operand 0
+    kAdd,         // constant operand 0
+    kBatchNorm,   // operands scale, bias, mean, variance; `epsilon`
+    kClip,        // to [low, high]; Relu is low = 0, high = +infinity
     kReciprocal,  // constant operand 0 divided by it; only of a Requantize
   };
   Kind kind;

@@ -220,21 +220,20 @@ class NumbersTest : public testing::Test {
     const ValueId made = rewriter_.Declare(
         "numbers",
         {ElementType::f64, {static_cast<int64_t>(numbers.size())}, {}},
-        MakeRealTensor(ElementType::f64,
-                       {static_cast<int64_t>(numbers.size())}, numbers));
+        MakeRealTensor(ElementType::f64, {static_cast<int64_t>(numbers.size())},
+                       numbers));
     Node node;
     node.operands = {x_};
     if (constant) node.operands.push_back(made);
     if (!constant) {
-      node.steps.push_back(
-          {Step::Kind::kClip, {}, numbers[0], numbers[1], 0});
+      node.steps.push_back({Step::Kind::kClip, {}, numbers[0], numbers[1], 0});
     }
     node.results = {to};
     proposal.added = {node};
     proposal.sheet.rule = "numbers";
     proposal.sheet.results = {{y_, to}};
-    proposal.sheet.constants = {{codes_, made,
-                                 ConstantMove::Kind::kTransformed, ""}};
+    proposal.sheet.constants = {
+        {codes_, made, ConstantMove::Kind::kTransformed, ""}};
     proposal.sheet.encodings = {{codes_, constant ? made : to,
                                  EncodingMove::Destination::kNumbers, 0, -1}};
     return rewriter_.Apply(std::move(proposal))
@@ -255,8 +254,8 @@ TEST_F(NumbersTest, OfAStep) { EXPECT_EQ(Refusal({-8, 1}, false), ""); }
 TEST_F(NumbersTest, ThatAreOthers) {
   const std::string fault =
       "the quantization of 'codes' does not give the numbers of ";
-  EXPECT_EQ(Refusal({3, -4}, true), fault + "'numbers'");      // the codes
-  EXPECT_EQ(Refusal({-8, 1}, true), fault + "'numbers.1'");    // their order
+  EXPECT_EQ(Refusal({3, -4}, true), fault + "'numbers'");    // the codes
+  EXPECT_EQ(Refusal({-8, 1}, true), fault + "'numbers.1'");  // their order
   EXPECT_EQ(Refusal({1, -8, 0}, true), fault + "'numbers.2'");
   EXPECT_EQ(Refusal({-8, 1.5}, false), fault + "'y.4'");
 }

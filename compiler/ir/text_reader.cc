@@ -125,16 +125,15 @@ bool ReadEncodingField(TextLexer& lexer, std::string_view key, size_t at,
 // The entries that a quantization of this shape must have; nothing where the
 // axis is in doubt. Blocks may have one each for every index of the other
 // dimensions, as ONNX has them: those are *each.
-std::optional<int64_t> EntryCount(const Encoding& encoding,
-                                  const Shape& shape, int64_t* each) {
+std::optional<int64_t> EntryCount(const Encoding& encoding, const Shape& shape,
+                                  int64_t* each) {
   *each = 1;
   if (encoding.axis < 0) return 1;
   if (encoding.axis >= static_cast<int>(shape.size())) return std::nullopt;
   const int64_t size = shape[encoding.axis];
   *each = size;
   if (encoding.block == 0) return size;
-  const int64_t blocks =
-      size / encoding.block + (size % encoding.block != 0);
+  const int64_t blocks = size / encoding.block + (size % encoding.block != 0);
   *each = size > 0 ? ElementCount(shape) / size * blocks : 0;
   return blocks;
 }

@@ -25,8 +25,8 @@ exact::InputCodes CodesOf(const TensorType& type) {
 // physical order `perm` of what it goes with.
 TensorPtr PlacedConstant(const Tensor& constant, const Perm& perm) {
   Tensor padded = constant;
-  padded.shape.insert(padded.shape.begin(),
-                      perm.size() - constant.shape.size(), 1);
+  padded.shape.insert(padded.shape.begin(), perm.size() - constant.shape.size(),
+                      1);
   return TransposeTensor(padded, {perm.begin(), perm.end()});
 }
 

@@ -85,13 +85,13 @@ graph @g(%a: u8[3] q(s=0.5 z=128)) -> %y {
             (std::vector<uint8_t>{2, 0, 2, 1, 3, 1}));
   const auto table = lowered.constant<int8_t>(lowered.op(0).inputs[2]);
   ASSERT_EQ(table.size(), 65536u);
-  EXPECT_EQ(table[2 * 256 + 128], 127);      // 1 / 0
-  EXPECT_EQ(table[0 * 256 + 128], -128);     // -2.5 / 0
-  EXPECT_EQ(table[1 * 256 + 128], 9);        // 0 / 0
-  EXPECT_EQ(table[1 * 256 + 3], 9);          // 0 / x
-  EXPECT_EQ(table[2 * 256 + 129], 17);       // 1 / 0.5 = 2
-  EXPECT_EQ(table[0 * 256 + 136], 9 - 2);    // -2.5 / 4 = -0.625, a tie
-  EXPECT_EQ(table[3 * 256 + 142], 9 + 4);    // 7 / 7
+  EXPECT_EQ(table[2 * 256 + 128], 127);    // 1 / 0
+  EXPECT_EQ(table[0 * 256 + 128], -128);   // -2.5 / 0
+  EXPECT_EQ(table[1 * 256 + 128], 9);      // 0 / 0
+  EXPECT_EQ(table[1 * 256 + 3], 9);        // 0 / x
+  EXPECT_EQ(table[2 * 256 + 129], 17);     // 1 / 0.5 = 2
+  EXPECT_EQ(table[0 * 256 + 136], 9 - 2);  // -2.5 / 4 = -0.625, a tie
+  EXPECT_EQ(table[3 * 256 + 142], 9 + 4);  // 7 / 7
   EXPECT_NE(lowered.Text().find("warning[nan_reachable]: 'div'"),
             std::string::npos)
       << lowered.Text();

@@ -34,7 +34,8 @@ CodeInterval ReachableCodes(const Graph& graph, ValueId id) {
   const TensorType& type = graph.value(id).type;
   const Encoding& e = *type.encoding;
   CodeInterval codes = {LowestCode(type.element), HighestCode(type.element)};
-  Limit(codes, e.code_low.value_or(codes.low), e.code_high.value_or(codes.high));
+  Limit(codes, e.code_low.value_or(codes.low),
+        e.code_high.value_or(codes.high));
   const Node* producer = ProducerOf(graph, id);
   if (!producer) return codes;
   const Op op = OpOf(*producer);
@@ -44,8 +45,8 @@ CodeInterval ReachableCodes(const Graph& graph, ValueId id) {
     LimitToNumbers(codes, clip.low, clip.high, e);
     return codes;
   }
-  const ValueId before = producer->operands.empty() ? ValueId()
-                                                    : producer->operands[0];
+  const ValueId before =
+      producer->operands.empty() ? ValueId() : producer->operands[0];
   const TensorType* inner_type =
       before.valid() ? &graph.value(before).type : nullptr;
   // Codes that are moved stay what they are, whatever they stand for.

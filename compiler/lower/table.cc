@@ -27,8 +27,7 @@ int64_t ChannelCount(const Lowering& lowering, const Node& node) {
   int64_t channels = 1;
   for (size_t i = 1; i < node.operands.size(); ++i) {
     if (!lowering.graph.IsConstant(node.operands[i])) continue;
-    const int64_t count =
-        ElementCount(lowering.type(node.operands[i]).shape);
+    const int64_t count = ElementCount(lowering.type(node.operands[i]).shape);
     channels = std::max(channels, count);
   }
   return channels;
@@ -76,8 +75,9 @@ class OneInputOp {
     const TensorType& y = lowering_.type(node_.results[0]);
     if (!y.encoding || !y.encoding->per_tensor() || !x.encoding->per_tensor() ||
         ElementSize(x.element) > 2) {
-      return Refuse("a requantization of values that are not of 8 or 16 bits "
-                    "with one scale");
+      return Refuse(
+          "a requantization of values that are not of 8 or 16 bits "
+          "with one scale");
     }
     problems_ = ChannelTables(lowering_, id_);
     for (const exact::TableProblem& problem : problems_) {
@@ -125,8 +125,8 @@ class OneInputOp {
   bool Table() {
     const TensorType& y = lowering_.type(node_.results[0]);
     const int64_t codes = problems_[0].code_high - problems_[0].code_low + 1;
-    const int64_t bytes = codes * static_cast<int64_t>(problems_.size()) *
-                          ElementSize(y.element);
+    const int64_t bytes =
+        codes * static_cast<int64_t>(problems_.size()) * ElementSize(y.element);
     if (bytes > kMostTableBytes) {
       return Refuse("its tables would take " + std::to_string(bytes) +
                     " bytes, at most " + std::to_string(kMostTableBytes) +
@@ -204,8 +204,8 @@ std::vector<exact::TableProblem> ChannelTables(const Lowering& lowering,
     problem.zero_point = x.encoding->zero_points[0];
     problem.scale = exact::FromDouble(x.encoding->scales[0]);
     if (IsReciprocal(node)) {
-      problem.steps.push_back(exact::Reciprocal{
-          RealConstant(lowering.graph, node.operands[1], c)});
+      problem.steps.push_back(
+          exact::Reciprocal{RealConstant(lowering.graph, node.operands[1], c)});
     }
     AppendSteps(lowering.graph, node, c, &problem.steps);
     problem.quantization = QuantizationOf(lowering.type(node.results[0]), 0);
@@ -241,9 +241,9 @@ bool LowerPairTable(Lowering& lowering, NodeId id, const PairAxis& a,
     WarnNan(lowering, id, std::string("a pair of codes gives ") + kNotANumber);
   }
   const int result = lowering.AddValue(node.results[0], perm);
-  const int table = AddTable(
-      lowering, lowering.graph.value(node.results[0]).name + "/table",
-      y.element, entries);
+  const int table =
+      AddTable(lowering, lowering.graph.value(node.results[0]).name + "/table",
+               y.element, entries);
   lowering
       .AddOp(id, format_::Opcode::TABLE_2, {a.tensor, b.tensor, table},
              {result})

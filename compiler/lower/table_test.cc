@@ -74,12 +74,13 @@ graph @g(%x: i32[2] q(s=1 z=0)) -> %y {
   // 16-bit tables for 257 channels.
   std::string numbers = "0";
   for (int i = 1; i < 257; ++i) numbers += "," + std::to_string(i);
-  ExpectFault(LowerText("fir 1 fused\ngraph @g(%x: u16[1,257] q(s=1 z=0)) -> %y "
-                        "{\n%c = const f32[257] [" +
-                        numbers +
-                        "]\n%y = requantize(%x, %c) steps [multiply(1)] : "
-                        "u16[1,257] q(s=2 z=0) name \"q\"\n}"),
-              DiagnosticCode::unsupported_operator, "q", "33685504 bytes");
+  ExpectFault(
+      LowerText("fir 1 fused\ngraph @g(%x: u16[1,257] q(s=1 z=0)) -> %y "
+                "{\n%c = const f32[257] [" +
+                numbers +
+                "]\n%y = requantize(%x, %c) steps [multiply(1)] : "
+                "u16[1,257] q(s=2 z=0) name \"q\"\n}"),
+      DiagnosticCode::unsupported_operator, "q", "33685504 bytes");
 }
 
 std::string Reciprocal(const std::string& type, const std::string& constant) {
@@ -123,11 +124,10 @@ TEST(LowerReciprocal, TableWhereThereIsNoFraction) {
       "i8[3] q(s=0.5 z=1)\n}";
   EXPECT_EQ(LowerText(added).opcodes(),
             (std::vector<format_::Opcode>{format_::Opcode::TABLE_1}));
-  EXPECT_EQ(
-      LowerText(Reciprocal("u8[1,2,3] q(s=0.5 z=128)", "f32[] [10]"),
-                Without("reciprocal"))
-          .opcodes(),
-      (std::vector<format_::Opcode>{format_::Opcode::TABLE_1}));
+  EXPECT_EQ(LowerText(Reciprocal("u8[1,2,3] q(s=0.5 z=128)", "f32[] [10]"),
+                      Without("reciprocal"))
+                .opcodes(),
+            (std::vector<format_::Opcode>{format_::Opcode::TABLE_1}));
 }
 
 // Zero over zero: a warning where range analysis cannot exclude it.
@@ -135,8 +135,9 @@ TEST(LowerReciprocal, WarnsOfNanWhereItCanCome) {
   const auto warns = [](const std::string& type) {
     const Lowered lowered = LowerText(Reciprocal(type, "f32[2,1] [3,-0]"));
     EXPECT_TRUE(lowered.good) << lowered.Text();
-    return lowered.Text().find("warning[nan_reachable]: 'over': code 128 of "
-                               "'x'") != std::string::npos;
+    return lowered.Text().find(
+               "warning[nan_reachable]: 'over': code 128 of "
+               "'x'") != std::string::npos;
   };
   EXPECT_TRUE(warns("u8[1,2,3] q(s=0.5 z=128)"));
   EXPECT_TRUE(warns("u8[1,2,3] q(s=0.5 z=128 codes=[0,128])"));

@@ -273,8 +273,7 @@ TensorPtr EvaluateCast(const OperandView& view) {
 
 std::optional<int64_t> SurvivingAxis(const Shape& from, const Shape& to,
                                      int64_t axis) {
-  const int64_t before =
-      ElementCount(Shape(from.begin(), from.begin() + axis));
+  const int64_t before = ElementCount(Shape(from.begin(), from.begin() + axis));
   int64_t count = 1;
   for (size_t d = 0; d < to.size(); ++d) {
     if (count == before && to[d] == from[axis]) return static_cast<int64_t>(d);

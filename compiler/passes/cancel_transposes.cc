@@ -14,8 +14,7 @@ constexpr char kRule[] = "cancel_transposes";
 
 using Permutation = std::vector<int64_t>;
 
-std::optional<Permutation> PermutationAt(const Graph& graph,
-                                         const Node& node) {
+std::optional<Permutation> PermutationAt(const Graph& graph, const Node& node) {
   return PermutationOf(node, graph.value(node.operands[0]).type.shape.size());
 }
 

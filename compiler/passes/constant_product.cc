@@ -125,8 +125,8 @@ RightProduct TurnProduct(const LeftProduct& left, const Tensor& constant,
   const int64_t n = vector ? 1 : batch.back();
   if (!vector) batch.pop_back();
   const Shape& c = right.constant->shape;
-  batch = BroadcastShape(batch, Shape(c.begin(), c.end() - 2))
-              .value_or(Shape());
+  batch =
+      BroadcastShape(batch, Shape(c.begin(), c.end() - 2)).value_or(Shape());
   right.product = batch;
   if (!vector) right.product.push_back(n);
   right.product.push_back(c.back());

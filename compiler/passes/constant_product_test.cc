@@ -80,8 +80,8 @@ void ExpectOnly(size_t checker, const std::string& fault, const Case& c,
 
 std::vector<Case> AllCases() {
   std::vector<Case> cases;
-  for (const Shape& value :
-       {Shape{4, 5}, Shape{4, 1}, Shape{4}, Shape{2, 4, 5}, Shape{3, 2, 4, 5}}) {
+  for (const Shape& value : {Shape{4, 5}, Shape{4, 1}, Shape{4}, Shape{2, 4, 5},
+                             Shape{3, 2, 4, 5}}) {
     cases.push_back(CaseOf({3, 4}, value, PerTensor()));
     cases.push_back(CaseOf({3, 4}, value, PerAxis(0, 3)));
     cases.push_back(CaseOf({3, 4}, value, PerAxis(1, 4)));

@@ -106,12 +106,11 @@ class Turning {
     const std::string fault = Fault();
     if (!fault.empty()) return Refuse(fault);
     const Cost cost = CostOf(graph_, node_, left_, right_);
-    const std::string moved =
-        std::to_string(cost.value) + " bytes of the operand and " +
-        std::to_string(cost.result) + " of the result";
-    const bool wanted =
-        std::count(row.constant_operands.begin(), row.constant_operands.end(),
-                   1) > 0;
+    const std::string moved = std::to_string(cost.value) +
+                              " bytes of the operand and " +
+                              std::to_string(cost.result) + " of the result";
+    const bool wanted = std::count(row.constant_operands.begin(),
+                                   row.constant_operands.end(), 1) > 0;
     if (!wanted) {
       return Refuse("the target reads the layout: a transposition would move " +
                     moved + ", reading it moves none");
@@ -179,10 +178,9 @@ class Turning {
       proposal_.removed.push_back(constant_.dequantize);
       MigrationSheet& sheet = proposal_.sheet;
       SayTransformed(sheet, constant_.codes, codes);
-      sheet.encodings.push_back({constant_.codes, codes,
-                                 EncodingMove::Destination::kType,
-                                 constant_.encoding.axis,
-                                 right_.encoding->axis});
+      sheet.encodings.push_back(
+          {constant_.codes, codes, EncodingMove::Destination::kType,
+           constant_.encoding.axis, right_.encoding->axis});
     }
     std::vector<ValueId> operands = dequantize.operands;
     operands[0] = codes;
@@ -250,10 +248,9 @@ std::optional<LeftConstant> Find(const Graph& graph, const Node& node) {
   const ValueId codes = ProducerOf(graph, real)->operands[0];
   if (!graph.IsConstant(codes)) return std::nullopt;
   const Node* value = ProducerOf(graph, node.operands[1]);
-  const bool constant =
-      graph.IsConstant(node.operands[1]) ||
-      (value && OpOf(*value) == Op::kDequantizeLinear &&
-       graph.IsConstant(value->operands[0]));
+  const bool constant = graph.IsConstant(node.operands[1]) ||
+                        (value && OpOf(*value) == Op::kDequantizeLinear &&
+                         graph.IsConstant(value->operands[0]));
   if (constant) return std::nullopt;
   return LeftConstant{codes, graph.value(real).producer, *encoding};
 }
@@ -263,9 +260,8 @@ std::optional<LeftConstant> Find(const Graph& graph, const Node& node) {
 bool constants_to_right(Rewriter& rewriter,
                         const PassEnvironment& environment) {
   const TargetOp* row =
-      environment.target
-          ? FindTargetOp(*environment.target, "fully_connected")
-          : nullptr;
+      environment.target ? FindTargetOp(*environment.target, "fully_connected")
+                         : nullptr;
   if (!row) return false;
   bool changed = false;
   const std::vector<NodeId> order = rewriter.graph().order();

@@ -109,9 +109,9 @@ class Unwrapping {
     const ValueId codes = dequantize.operands[0];
     const auto& encoding = graph.value(codes).type.encoding;
     if (encoding) {
-      sheet.encodings.push_back(
-          {codes, constant, EncodingMove::Destination::kNumbers,
-           encoding->axis, -1});
+      sheet.encodings.push_back({codes, constant,
+                                 EncodingMove::Destination::kNumbers,
+                                 encoding->axis, -1});
     }
   }
 

@@ -138,18 +138,18 @@ class Sinking {
     Permutation inverse(permutation_.size());
     for (size_t d = 0; d < inverse.size(); ++d) inverse[permutation_[d]] = d;
     const TensorPtr moved = TransposeTensor(padded, inverse);
-    moved_.operands[at] = rewriter_.Declare(
-        graph_.value(operand).name + "_transposed",
-        {moved->type, moved->shape, std::nullopt}, moved);
+    moved_.operands[at] =
+        rewriter_.Declare(graph_.value(operand).name + "_transposed",
+                          {moved->type, moved->shape, std::nullopt}, moved);
     SayTransformed(proposal_.sheet, operand, moved_.operands[at]);
     return true;
   }
 
   bool Apply() {
     const Value old = graph_.value(node_.results[0]);
-    const TensorType before = {
-        old.type.element,
-        graph_.value(mover_.operands[0]).type.shape, std::nullopt};
+    const TensorType before = {old.type.element,
+                               graph_.value(mover_.operands[0]).type.shape,
+                               std::nullopt};
     const ValueId inner = rewriter_.Declare(old.name + "_before", before);
     const ValueId result = rewriter_.Declare(old.name, old.type);
     proposal_.removed.push_back(id_);

@@ -10,6 +10,7 @@
 
 #include "compiler/api/convert.h"
 #include "compiler/api/target_file.h"
+#include "compiler/check/artifact_check.h"
 #include "onnx/defs/parser.h"
 #include "runtime/include/fold/runtime.h"
 
@@ -335,6 +336,18 @@ CompileResult ExpectIdeal(const onnx::ModelProto& model, uint32_t seed,
     if (testing::Test::HasFailure()) break;
   }
   return result;
+}
+
+void ExpectChecked(const CompileResult& result, const onnx::ModelProto& model) {
+  const std::string bytes = model.SerializeAsString();
+  check::CheckReport report;
+  std::string why;
+  EXPECT_TRUE(check::CheckArtifact(
+      result.artifact,
+      {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, {},
+      &report, &why))
+      << why;
+  EXPECT_TRUE(report.passed()) << report.Text();
 }
 
 void ExpectRefusal(const onnx::ModelProto& model, DiagnosticCode code,

@@ -63,6 +63,10 @@ CompileResult ExpectIdeal(const onnx::ModelProto& model, const Ideals& inputs,
 CompileResult ExpectIdeal(const onnx::ModelProto& model, uint32_t seed = 1,
                           double range = 4);
 
+// The independent checker finds nothing wrong and nothing that it does not
+// understand in what was compiled from `model`.
+void ExpectChecked(const CompileResult& result, const onnx::ModelProto& model);
+
 // The compile fails, and its first error has this code and names this node.
 void ExpectRefusal(const onnx::ModelProto& model, DiagnosticCode code,
                    const std::string& node);

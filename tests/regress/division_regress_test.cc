@@ -39,8 +39,7 @@ const Dividend kDividends[] = {
     {"last dimension", "float[2] c = {3, -1.25}", "", false},
     {"full", "float[3,2] c = {1, 2, -3, 0.5, 0, 7}", "", false},
     {"larger", "float[2,256,3,2] c", "", false},
-    {"quantized scalar",
-     "uint8 k = {17}, float sk = {0.3}, uint8 zk = {200}",
+    {"quantized scalar", "uint8 k = {17}, float sk = {0.3}, uint8 zk = {200}",
      " c = DequantizeLinear(k, sk, zk)", true},
     {"quantized channel",
      "int8[3,1] k = {-100, 4, 50}, float[3] sk = {0.3, 0.01, 2},"
@@ -91,6 +90,7 @@ TEST(Division, EveryFormOnEveryTargetForEveryCode) {
         ++combinations;
         if (HasFailure()) return;
         EXPECT_TRUE(result.report.artifact.integer_only) << Describe(result);
+        ExpectChecked(result, model);
         EXPECT_EQ(HasKind(result, "reciprocal"),
                   dividend.fits_reciprocal &&
                       std::string(target) == "x86-64-reciprocal")
@@ -108,14 +108,14 @@ TEST(Division, SixteenBits) {
       for (const char* target : kTargets) {
         SCOPED_TRACE(std::string(x) + " to " + y + " on " + target);
         const std::string type = x;
-        const auto model = ModelOf(
-            "g (" + type + "[32768,2] q) => (" + y +
-                "[32768,2] y) <float sx = {0.0037}, " + type +
-                " zx = {5}, float sy = {0.0009}, " + y +
-                " zy = {11}, float c = {-1.3}> {"
-                " x = DequantizeLinear(q, sx, zx) d = Div(c, x)"
-                " y = QuantizeLinear(d, sy, zy) }",
-            21);
+        const auto model =
+            ModelOf("g (" + type + "[32768,2] q) => (" + y +
+                        "[32768,2] y) <float sx = {0.0037}, " + type +
+                        " zx = {5}, float sy = {0.0009}, " + y +
+                        " zy = {11}, float c = {-1.3}> {"
+                        " x = DequantizeLinear(q, sx, zx) d = Div(c, x)"
+                        " y = QuantizeLinear(d, sy, zy) }",
+                    21);
         const auto result = ExpectIdeal(
             model, AllCodes(model, 65536, type == "int16" ? -32768 : 0),
             target);
@@ -232,11 +232,10 @@ TEST(Division, OfTwoValues) {
       "  uint8 zx = {130}, float sy = {0.05}, int8 zy = {11}> {"
       " a = DequantizeLinear(p, sp, zp) x = DequantizeLinear(q, sx, zx)"
       " d = Div(a, x) y = QuantizeLinear(d, sy, zy) }");
-  const Ideals inputs =
-      InputsOf(model, [](onnx::TensorProto_DataType type, int64_t i) {
-        return static_cast<double>(i) -
-               (type == onnx::TensorProto::INT8 ? 128 : 0);
-      });
+  const Ideals inputs = InputsOf(model, [](onnx::TensorProto_DataType type,
+                                           int64_t i) {
+    return static_cast<double>(i) - (type == onnx::TensorProto::INT8 ? 128 : 0);
+  });
   const auto result = ExpectIdeal(model, inputs);
   EXPECT_TRUE(HasKind(result, "table_2")) << Describe(result);
 }
@@ -261,8 +260,8 @@ TEST(Division, ConstantTensorsInSumsAndProducts) {
           "g (uint8[256,3,2] q) => (int8[256,3,2] y)"
           " <float sx = {0.037}, uint8 zx = {130}, float sy = {0.09},"
           "  int8 zy = {11}, " +
-          text + "> { x = DequantizeLinear(q, sx, zx)" + made +
-          " d = " + node + " y = QuantizeLinear(d, sy, zy) }");
+          text + "> { x = DequantizeLinear(q, sx, zx)" + made + " d = " + node +
+          " y = QuantizeLinear(d, sy, zy) }");
       const Ideals inputs =
           InputsOf(model, [](onnx::TensorProto_DataType, int64_t i) {
             return static_cast<double>(i / 6);

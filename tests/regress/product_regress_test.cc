@@ -27,14 +27,15 @@ std::string Product(const Sizes& sizes, const std::string& weights,
   return "g (uint8[" + std::string(sizes.value) + "] q) => (int8[" +
          sizes.result +
          "] y) <float sx = {0.037}, uint8 zx = {130}, float sy = {0.09},"
-         "  int8 zy = {11}, float two = {-2}, float lo = {-3}, float hi = {3}, "
-         + weights + "> { x = DequantizeLinear(q, sx, zx)" + nodes +
+         "  int8 zy = {11}, float two = {-2}, float lo = {-3}, float hi = "
+         "{3}, " +
+         weights + "> { x = DequantizeLinear(q, sx, zx)" + nodes +
          " y = QuantizeLinear(r, sy, zy) }";
 }
 
 std::string PerTensor(const Sizes& sizes) {
-  return "int8[" + std::string(sizes.constant) + "] w = " +
-         DrawnList(5, sizes.count, -128, 127) +
+  return "int8[" + std::string(sizes.constant) +
+         "] w = " + DrawnList(5, sizes.count, -128, 127) +
          ", float sw = {0.01}, int8 zw = {7}";
 }
 
@@ -45,12 +46,11 @@ TEST(LeftConstant, EveryShapeOnEveryTarget) {
   for (const Sizes& sizes : kSizes) {
     for (const char* tail : tails) {
       for (const char* target : kTargets) {
-        SCOPED_TRACE(std::string(sizes.constant) + " by " + sizes.value +
-                     tail + " on " + target);
-        const auto model =
-            ModelOf(Product(sizes, PerTensor(sizes),
-                            std::string(" v = DequantizeLinear(w, sw, zw)") +
-                                tail));
+        SCOPED_TRACE(std::string(sizes.constant) + " by " + sizes.value + tail +
+                     " on " + target);
+        const auto model = ModelOf(
+            Product(sizes, PerTensor(sizes),
+                    std::string(" v = DequantizeLinear(w, sw, zw)") + tail));
         const Ideals inputs =
             InputsOf(model, [](onnx::TensorProto_DataType, int64_t i) {
               return static_cast<double>(i * 37 % 256);
@@ -96,10 +96,10 @@ TEST(LeftConstant, ScalesAndStepsOfRows) {
 // the result wanted.
 TEST(LeftConstant, MeetsOtherTranspositions) {
   const Sizes sizes = {"3,4", "5,4", "5,3", 12};
-  const auto model = ModelOf(Product(
-      sizes, PerTensor(sizes),
-      " v = DequantizeLinear(w, sw, zw) t = Transpose(x)"
-      " p = MatMul(v, t) r = Transpose(p)"));
+  const auto model =
+      ModelOf(Product(sizes, PerTensor(sizes),
+                      " v = DequantizeLinear(w, sw, zw) t = Transpose(x)"
+                      " p = MatMul(v, t) r = Transpose(p)"));
   const Ideals inputs =
       InputsOf(model, [](onnx::TensorProto_DataType, int64_t i) {
         return static_cast<double>(i * 37 % 256);
@@ -148,10 +148,9 @@ TEST(LeftConstant, SharedByOtherProducts) {
 // Chains of constant factors and addends in any order behind a linear op, along
 // the channels of each, plain or behind a DequantizeLinear.
 TEST(Chains, OfFactorsAndAddends) {
-  const char* const heads[][3] = {
-      {"1,3,4,4", " h = Conv(x, v)", "1,2,4,4"},
-      {"5,3", " h = MatMul(x, v)", "5,2"},
-      {"5,3", " h = Gemm(x, v)", "5,2"}};
+  const char* const heads[][3] = {{"1,3,4,4", " h = Conv(x, v)", "1,2,4,4"},
+                                  {"5,3", " h = MatMul(x, v)", "5,2"},
+                                  {"5,3", " h = Gemm(x, v)", "5,2"}};
   const char* const chains[] = {
       " r = Mul(h, a)", " m = Add(h, a) r = Mul(b, m)",
       " m = Mul(h, b) n = Sub(a, m) o = Div(n, c) r = Add(o, d)",
@@ -166,9 +165,10 @@ TEST(Chains, OfFactorsAndAddends) {
       const auto model = ModelOf(
           "g (uint8[" + std::string(head[0]) + "] q) => (int8[" + head[2] +
           "] y) <float sx = {0.037}, uint8 zx = {130}, float sy = {0.09},"
-          "  int8 zy = {11}, float sw = {0.01}, int8[" + shape + "] w = " +
-          DrawnList(8, 6, -128, 127) + ", float[" + along +
-          "] a = {1.5, -0.4}, int8[" + along + "] kb = {5, -90},"
+          "  int8 zy = {11}, float sw = {0.01}, int8[" +
+          shape + "] w = " + DrawnList(8, 6, -128, 127) + ", float[" + along +
+          "] a = {1.5, -0.4}, int8[" + along +
+          "] kb = {5, -90},"
           "  float sb = {0.02}, float c = {-1.7}, uint8 kd = {9},"
           "  float sd = {0.3}, uint8 zd = {100}, float lo = {-2},"
           "  float hi = {2.5}> { x = DequantizeLinear(q, sx, zx)"
@@ -221,11 +221,10 @@ TEST(Movement, OfAScaleForEachChannel) {
     int axis;
     bool survives;
   };
-  for (const Case& c :
-       {Case{"2,3", "3,2", "Transpose(x)", 1, true},
-        Case{"3,1,4", "3,4", "Reshape(x, three)", 0, true},
-        Case{"3,2,2", "3,4", "Flatten(x)", 0, true},
-        Case{"2,3,2", "2,6", "Reshape(x, six)", 1, false}}) {
+  for (const Case& c : {Case{"2,3", "3,2", "Transpose(x)", 1, true},
+                        Case{"3,1,4", "3,4", "Reshape(x, three)", 0, true},
+                        Case{"3,2,2", "3,4", "Flatten(x)", 0, true},
+                        Case{"2,3,2", "2,6", "Reshape(x, six)", 1, false}}) {
     SCOPED_TRACE(c.node);
     const auto model = ModelOf(text(c.from, c.to, c.node, c.axis));
     const Ideals inputs =
@@ -233,10 +232,9 @@ TEST(Movement, OfAScaleForEachChannel) {
           return static_cast<double>(i * 37 % 256) - 128;
         });
     const auto result = ExpectIdeal(model, inputs);
-    const bool said =
-        Describe(result).find("fold_qdq kept 'move': the axis of the "
-                              "quantization does not survive") !=
-        std::string::npos;
+    const bool said = Describe(result).find(
+                          "fold_qdq kept 'move': the axis of the "
+                          "quantization does not survive") != std::string::npos;
     EXPECT_EQ(said, !c.survives) << Describe(result);
   }
 }

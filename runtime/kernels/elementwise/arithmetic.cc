@@ -87,7 +87,8 @@ void ReciprocalRange(const ReciprocalCodes& op, int64_t begin, int64_t end) {
       const int64_t channel = run.b + i * step;
       const int64_t d = x[i] - op.x_zero;
       // N / (D * -d) = -N / (D * d); 0 / 0 has no sign to saturate by.
-      const int64_t n = d < 0 ? -op.numerators[channel] : op.numerators[channel];
+      const int64_t n =
+          d < 0 ? -op.numerators[channel] : op.numerators[channel];
       if (d == 0) {
         x[i] = n > 0 ? op.hi : n < 0 ? op.lo : Clamp(op.zero, op.lo, op.hi);
         continue;
