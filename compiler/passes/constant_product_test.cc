@@ -211,7 +211,7 @@ TEST(ConstantProduct, EncodingAloneNoticesOtherNumbers) {
   const Case blocked = CaseOf({4, 4}, {4, 4}, Blocked(1, {4, 4}));
   right = blocked.Turned();
   right.encoding->scales = blocked.encoding.scales;
-  ExpectOnly(2, "encoding: element 1 stands for another number", blocked,
+  ExpectOnly(2, "encoding: element 2 stands for another number", blocked,
              right);
 }
 
