@@ -39,6 +39,9 @@ PassSummary Summarize(const PassRecord& record) {
   for (const Refusal& refusal : record.kept) {
     summary.kept.push_back({refusal.node, refusal.reason});
   }
+  for (const Refusal& decision : record.decided) {
+    summary.decided.push_back({decision.node, decision.reason});
+  }
   return summary;
 }
 
@@ -201,6 +204,14 @@ class Compilation {
       }
       if (options_.require_exact && !proved) {
         sink_.Add(DiagnosticCode::not_exact, op->name, "is not proved exact");
+      }
+    }
+    if (options_.require_exact) {
+      const std::vector<Diagnostic> found = sink_.all();
+      for (const Diagnostic& diagnostic : found) {
+        if (diagnostic.code != DiagnosticCode::nan_reachable) continue;
+        sink_.Add(DiagnosticCode::not_exact, diagnostic.node,
+                  diagnostic.message);
       }
     }
     return !sink_.has_error();

@@ -66,6 +66,7 @@ struct PassSummary {
   int64_t constant_bytes_before = 0, constant_bytes_after = 0;
   int64_t rewrites = 0;
   std::vector<KeptNode> kept;
+  std::vector<KeptNode> decided;     // values made anew, and what that costs
   double seconds = 0;                // of this run
   std::vector<SheetSummary> sheets;  // where asked for
 };

@@ -97,6 +97,11 @@ void PassToProto(const PassSummary& from, v1::PassRecord* to) {
     out->set_node(kept.node);
     out->set_reason(kept.reason);
   }
+  for (const KeptNode& decided : from.decided) {
+    v1::Kept* out = to->add_decided();
+    out->set_node(decided.node);
+    out->set_reason(decided.reason);
+  }
 }
 
 void OpToProto(const OpSummary& from, v1::OpRecord* to) {

@@ -37,7 +37,7 @@ void FindUnset(const pb::Message& message, const std::string& path,
 CompileReport Filled() {
   CompileReport report;
   report.artifact = {1, Exactness::kFloat, true, 2, 3, 4, 5};
-  report.passes = {{"fold", 1, 2, 3, 4, 5, 6, 7, {{"n", "why"}}, 0.5}};
+  report.passes = {{"fold", 1, 2, 3, 4, 5, 6, 7, {{"n", "why"}}, {{"v", "cost"}}, 0.5}};
   const SheetNode node = {"n", "conv", {"s"}, {"x"}, {"y"}};
   report.passes[0].sheets = {{{node},
                               {node},
@@ -100,6 +100,7 @@ TEST(ConvertReport, ValuesArriveInTheirPlaces) {
             56);
   EXPECT_EQ(pass.rewrites(), 7);
   EXPECT_EQ(pass.kept(0).reason(), "why");
+  EXPECT_EQ(pass.decided(0).node() + pass.decided(0).reason(), "vcost");
   EXPECT_THAT(message.ops(0).sources(), ElementsAre("a", "b"));
   EXPECT_EQ(message.ops(0).exactness(), v1::BOUNDED);
   EXPECT_EQ(message.memory(0).arena_bytes(), 3);

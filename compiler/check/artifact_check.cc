@@ -46,6 +46,7 @@ Outcome CheckOp(CheckState* state, const format::Op& op) {
     case Opcode::REQUANTIZE:
     case Opcode::CLAMP:
     case Opcode::TABLE_1:
+    case Opcode::RECIPROCAL:
       return CheckOneInput(state, op);
     case Opcode::ADD2:
     case Opcode::MUL2:

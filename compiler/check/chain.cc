@@ -49,8 +49,21 @@ Interval StepImage(const Step& step, const Interval& x) {
       if (x.low) y.low = Number(mpq_class(RoundTo(step.rounding, *x.low)));
       if (x.high) y.high = Number(mpq_class(RoundTo(step.rounding, *x.high)));
       return y;
+    case Step::Kind::kOver:
+      return y;
   }
   return y;
+}
+
+// Farther from 0 than any code times any scale.
+Number Beyond(int sign) {
+  mpz_class huge;
+  mpz_ui_pow_ui(huge.get_mpz_t(), 10, 300);
+  return Number(mpq_class(huge * sign));
+}
+
+Number Divided(const Number& numerator, const Number& x) {
+  return x == Number(0) ? Beyond(numerator.Sign()) : numerator / x;
 }
 
 bool IntegerEnds(const Interval& interval) {
@@ -75,6 +88,10 @@ class Reducer {
       case Step::Kind::kRound:
         if (!integers_ || step.rounding == Rounding::kSign) Push(step);
         integers_ = true;
+        return;
+      case Step::Kind::kOver:
+        Push(Over({At(step.scale, index)}));
+        integers_ = before_affine_ = false;
         return;
     }
   }
@@ -264,6 +281,14 @@ Step Round(Rounding rounding) {
   return step;
 }
 
+Step Over(std::vector<Number> numerator) {
+  Step step;
+  step.kind = Step::Kind::kOver;
+  step.offset.assign(numerator.size(), Number(0));
+  step.scale = std::move(numerator);
+  return step;
+}
+
 Chain Reduce(const Chain& chain, size_t index, const Interval& domain,
              bool integers) {
   Reducer reducer(domain, integers);
@@ -284,6 +309,9 @@ Number Evaluate(const Chain& reduced, const Number& x) {
       case Step::Kind::kRound:
         y = Number(mpq_class(RoundTo(step.rounding, y)));
         break;
+      case Step::Kind::kOver:
+        y = Divided(step.scale[0], y);
+        break;
     }
   }
   return y;
@@ -301,6 +329,9 @@ std::optional<std::string> Undecidable(const Chain& reduced) {
         !(step.scale[0].decidable() && step.offset[0].decidable())) {
       return "constants that are not decidable here (division by zero, an "
              "infinity, or two unrelated square roots)";
+    }
+    if (step.kind == Step::Kind::kOver && !step.scale[0].rational()) {
+      return "a dividend that is not rational";
     }
   }
   return std::nullopt;
@@ -337,14 +368,65 @@ HalfLine PullBack(const Chain& reduced, HalfLine results) {
       case Step::Kind::kRound:
         results = PullRound(reduced[i].rounding, std::move(results));
         break;
+      case Step::Kind::kOver:  // no half-line: see Over
+        return {HalfLine::Kind::kNone};
     }
   }
   return results;
 }
 
+namespace {
+
+// What a value that is not a number would have to pass on its way to the
+// rounding other than scales: then 0 does not stand for it.
+bool MovesZeroAfterDivision(const Chain& reduced) {
+  bool divided = false;
+  for (const Step& step : reduced) {
+    if (step.kind == Step::Kind::kOver) {
+      divided = true;
+    } else if (step.kind == Step::Kind::kRound) {
+      divided = false;
+    } else if (divided && !(Evaluate({step}, Number(0)) == Number(0))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Steps of a chain that is not monotone.
+std::optional<std::string> PointwiseSteps(const Chain& reduced, int64_t first,
+                                          int64_t last,
+                                          StepFunction* function) {
+  constexpr int64_t kMostPoints = 65536;
+  if (last - first >= kMostPoints) return "a division of more than 16 bits";
+  if (MovesZeroAfterDivision(reduced)) {
+    return "an addition behind a division that may not be a number";
+  }
+  function->first = first;
+  function->last = last;
+  function->pieces.clear();
+  for (int64_t x = first; x <= last; ++x) {
+    const Number y = Evaluate(reduced, Number(x));
+    if (!y.FitsInt64()) return "the value is not an integer code";
+    if (!function->pieces.empty() &&
+        function->pieces.back().code == y.ToInt64()) {
+      continue;
+    }
+    function->pieces.push_back({x, y.ToInt64()});
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<std::string> Steps(const Chain& reduced, int64_t first,
                                  int64_t last, StepFunction* function) {
   if (auto why = Undecidable(reduced)) return why;
+  for (const Step& step : reduced) {
+    if (step.kind == Step::Kind::kOver) {
+      return PointwiseSteps(reduced, first, last, function);
+    }
+  }
   const Number at_first = Evaluate(reduced, Number(first));
   const Number at_last = Evaluate(reduced, Number(last));
   if (!at_first.FitsInt64() || !at_last.FitsInt64()) {

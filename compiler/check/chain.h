@@ -29,6 +29,7 @@ struct Step {
     kAffine,  // scale * x + offset
     kClamp,   // into [low, high]
     kRound,   // to an integer, as `rounding` says
+    kOver,    // scale / x, see Over
   };
   Kind kind = Kind::kRound;
   // One element (all classes) or one a class.
@@ -44,6 +45,10 @@ Step Affine(std::vector<Number> scale, std::vector<Number> offset);
 Step Affine(Number scale, Number offset);
 Step Clamp(Interval interval);
 Step Round(Rounding rounding = Rounding::kHalfEven);
+// numerator / x. x = 0 gives an infinity by the numerator's sign: a number
+// beyond all codes; 0 / 0, which is not a number, becomes the zero point.
+// Not monotone: only Steps takes a chain with it, point by point.
+Step Over(std::vector<Number> numerator);
 
 // The step with scalar constants of class `index`, as Reduce returns them.
 // Merges affine steps, drops what changes nothing on `domain`.
@@ -54,8 +59,8 @@ Chain Reduce(const Chain& chain, size_t index, const Interval& domain,
 // The next three take a chain as Reduce returns it.
 Number Evaluate(const Chain& reduced, const Number& x);
 Interval Image(const Chain& reduced, const Interval& domain);
-// Empty if every step is affine with a fixed result, else a reason why the
-// chain cannot be decided here.
+// Empty if every step is affine with a fixed result (Over by what is not
+// irrational), else a reason why the chain cannot be decided here.
 std::optional<std::string> Undecidable(const Chain& reduced);
 
 // {x : x > bound}, >= ; {x : x < bound}, <=; everything; nothing.

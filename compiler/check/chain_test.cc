@@ -104,5 +104,27 @@ TEST(ChainTest, HalfLinesPullBackThroughFallingSteps) {
   EXPECT_TRUE(line.bound == Fraction(3, 2));
 }
 
+// -5 / (x / 2) with its infinity, ties and code range.
+TEST(ChainTest, DivisionsArePointwise) {
+  Chain chain = {Affine(Fraction(1, 2), Number(0)), Over({Number(-5)})};
+  Append(&chain, Quantization(Number(4), 7, 0, 9));
+  StepFunction steps;
+  const Chain reduced = Reduce(chain, 0, Whole(-20, 20), true);
+  ASSERT_EQ(Steps(reduced, -20, 20, &steps), std::nullopt);
+  EXPECT_EQ(CodeAt(steps, 0), 0);   // minus infinity
+  EXPECT_EQ(CodeAt(steps, -1), 9);  // 10 / 4 = 2.5 to 2
+  EXPECT_EQ(CodeAt(steps, 1), 5);   // -2.5 to -2
+  EXPECT_EQ(CodeAt(steps, -5), 7);  // 2 / 4 = 0.5 to 0
+  EXPECT_EQ(CodeAt(steps, -4), 8);  // 2.5 / 4
+  EXPECT_EQ(CodeAt(steps, 20), 7);
+  // Zero over zero is the zero point, and nothing else behind an addition.
+  chain[1] = Over({Number(0)});
+  ASSERT_EQ(Steps(Reduce(chain, 0, Whole(-2, 2), true), -2, 2, &steps),
+            std::nullopt);
+  EXPECT_EQ(CodeAt(steps, 0), 7);
+  chain.insert(chain.begin() + 2, Affine(Number(1), Number(3)));
+  EXPECT_TRUE(Steps(Reduce(chain, 0, Whole(-2, 2), true), -2, 2, &steps));
+}
+
 }  // namespace
 }  // namespace fold::check

@@ -35,6 +35,7 @@ bool InPlace(Opcode opcode) {
     case Opcode::TABLE_2:
     case Opcode::COPY:
     case Opcode::CLAMP:
+    case Opcode::RECIPROCAL:
     case Opcode::F64_BINARY:
     case Opcode::F64_UNARY:
     case Opcode::F64_SOFTMAX:

@@ -36,7 +36,7 @@ std::vector<int64_t> LogicalIndex(const Shape& logical,
 
 bool SameStep(const Step& x, size_t x_cls, const Step& y, size_t y_cls) {
   if (x.kind != y.kind) return false;
-  if (x.kind == Step::Kind::kAffine) {
+  if (x.kind == Step::Kind::kAffine || x.kind == Step::Kind::kOver) {
     const size_t i = x.scale.size() == 1 ? 0 : x_cls;
     const size_t j = y.scale.size() == 1 ? 0 : y_cls;
     return x.scale[i] == y.scale[j] && x.offset[i] == y.offset[j];

@@ -1,4 +1,4 @@
-// REQUANTIZE, CLAMP, TABLE_1: functions of one integer.
+// REQUANTIZE, CLAMP, TABLE_1, RECIPROCAL: functions of one integer.
 // ADD2, MUL2, TABLE_2: functions of two, compared on every pair by holding
 // the first and comparing step functions of the second.
 #include <algorithm>
@@ -62,6 +62,26 @@ int64_t Codes(ElementType type) {
   return format::ElementBytes(type) == 1 ? 256 : 65536;
 }
 
+// clamp(half_even(N / (D * d)) + zero) for d = x - zero of the input.
+std::optional<int64_t> QuotientCode(const format::ReciprocalParameters& p,
+                                    int64_t x, int64_t channel) {
+  const auto numerators = format::View(p.numerators());
+  const int64_t at = numerators.size == 1 ? 0 : channel;
+  if (at >= numerators.size || p.lo() > p.hi()) return std::nullopt;
+  const int64_t n = numerators.data[at];
+  const mpz_class d = Integer(format::View(p.denominators()).data[at]) *
+                      Integer(x - p.input_zero());
+  if (d == 0 && n != 0) return n > 0 ? p.hi() : p.lo();
+  mpz_class code = p.zero();
+  if (d != 0) {
+    mpq_class quotient(Integer(n), d);
+    quotient.canonicalize();
+    code += Number(quotient).RoundHalfEven();
+  }
+  if (code < p.lo()) return p.lo();
+  return code > p.hi() ? int64_t{p.hi()} : int64_t{code.get_si()};
+}
+
 // The op as a function of the input's integer on one channel.
 std::optional<int64_t> OneInputCode(const CheckState& state,
                                     const format::Op& op, int64_t x,
@@ -77,6 +97,9 @@ std::optional<int64_t> OneInputCode(const CheckState& state,
     if (parameters->lo() > parameters->hi()) return std::nullopt;
     return std::clamp(x, parameters->lo(), parameters->hi());
   }
+  if (op.opcode() == Opcode::RECIPROCAL) {
+    return QuotientCode(*op.parameters_as_ReciprocalParameters(), x, channel);
+  }
   const ElementType type = state.tensor(op.inputs()->Get(0)).type();
   const int32_t table = op.inputs()->Get(1);
   const int64_t row =
@@ -90,6 +113,9 @@ int AxisOf(const format::Op& op) {
   }
   if (op.opcode() == Opcode::TABLE_1) {
     return op.parameters_as_TableParameters()->axis();
+  }
+  if (op.opcode() == Opcode::RECIPROCAL) {
+    return op.parameters_as_ReciprocalParameters()->axis();
   }
   return -1;
 }
@@ -142,9 +168,10 @@ Outcome OneInput(const CheckState& state, const format::Op& op,
     const Function function = [&](int64_t x) {
       return OneInputCode(state, op, x, channel);
     };
-    const auto mismatch = op.opcode() == Opcode::TABLE_1
-                              ? CompareEverywhere(ideal, function)
-                              : CompareMonotone(ideal, function);
+    const bool everywhere =
+        op.opcode() == Opcode::TABLE_1 || op.opcode() == Opcode::RECIPROCAL;
+    const auto mismatch = everywhere ? CompareEverywhere(ideal, function)
+                                     : CompareMonotone(ideal, function);
     compared += ideal.last - ideal.first + 1;
     if (mismatch) {
       outcome = Wrong("channel " + std::to_string(channel) + ": input code " +

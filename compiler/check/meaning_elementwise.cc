@@ -78,12 +78,17 @@ Value WithConstant(const Scope& scope, Binary kind, const Value& x,
   if (!BroadcastShape(x.shape, constant.shape, &shape)) {
     return UnknownValue("shapes that do not broadcast");
   }
-  if (kind == Binary::kDiv && constant_first) {
+  // A quotient of what is no integer is not followed.
+  if (kind == Binary::kDiv && constant_first && !scope.roots->Integers(x)) {
     return Opaque(scope, shape, x.type);
   }
   Value y =
       shape == x.shape ? x : Gather(x, shape, BroadcastIndex(x.shape, shape));
   Keys keys = KeysOf(constant, shape);
+  if (kind == Binary::kDiv && constant_first) {
+    AppendOver(&y, keys.of_element, keys.numbers);
+    return y;
+  }
   std::vector<Number> scale;
   std::vector<Number> offset;
   for (const Number& c : keys.numbers) {

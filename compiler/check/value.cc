@@ -240,11 +240,13 @@ std::vector<int64_t> TransposeIndex(const Shape& shape,
   return index;
 }
 
-void AppendAffine(Value* value, const std::vector<int32_t>& key_of_element,
-                  const std::vector<Number>& scale,
-                  const std::vector<Number>& offset) {
-  if (scale.size() == 1) {
-    value->chain.push_back(Affine(scale, offset));
+namespace {
+
+// Appends `all`, whose constants are given by key, with those by class.
+void AppendByKey(Value* value, const std::vector<int32_t>& key_of_element,
+                 const Step& all) {
+  if (all.scale.size() == 1) {
+    value->chain.push_back(all);
     return;
   }
   std::map<std::pair<int32_t, int32_t>, int32_t> known;
@@ -264,11 +266,12 @@ void AppendAffine(Value* value, const std::vector<int32_t>& key_of_element,
     classes->push_back(at->second);
   }
   std::vector<Interval> ranges;
-  Step step = Affine(std::vector<Number>(), std::vector<Number>());
+  Step step;
+  step.kind = all.kind;
   for (const auto& [old, key] : parts) {
     ranges.push_back(value->ranges[old]);
-    step.scale.push_back(scale[key]);
-    step.offset.push_back(offset[key]);
+    step.scale.push_back(all.scale[key]);
+    step.offset.push_back(all.offset[key]);
   }
   for (Step& before : value->chain) {
     if (before.scale.size() <= 1) continue;
@@ -284,6 +287,19 @@ void AppendAffine(Value* value, const std::vector<int32_t>& key_of_element,
   value->classes = std::move(classes);
   value->ranges = std::move(ranges);
   value->chain.push_back(std::move(step));
+}
+
+}  // namespace
+
+void AppendAffine(Value* value, const std::vector<int32_t>& key_of_element,
+                  const std::vector<Number>& scale,
+                  const std::vector<Number>& offset) {
+  AppendByKey(value, key_of_element, Affine(scale, offset));
+}
+
+void AppendOver(Value* value, const std::vector<int32_t>& key_of_element,
+                const std::vector<Number>& numerator) {
+  AppendByKey(value, key_of_element, Over(numerator));
 }
 
 bool UniformGrid(const Value& value, Number* scale, int64_t* zero) {

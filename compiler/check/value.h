@@ -114,6 +114,10 @@ void AppendAffine(Value* value, const std::vector<int32_t>& key_of_element,
                   const std::vector<Number>& scale,
                   const std::vector<Number>& offset);
 
+// The same with numerator / x for each key.
+void AppendOver(Value* value, const std::vector<int32_t>& key_of_element,
+                const std::vector<Number>& numerator);
+
 // If all classes are the same affine step with positive or negative scale
 // over the root: real = scale * (root - zero) with an integer zero.
 bool UniformGrid(const Value& value, Number* scale, int64_t* zero);

@@ -6,8 +6,8 @@
 namespace fold {
 
 std::string_view StepKindName(Step::Kind kind) {
-  constexpr std::string_view kNames[] = {"multiply", "divide", "add",
-                                         "batch_norm", "clip"};
+  constexpr std::string_view kNames[] = {"multiply",   "divide", "add",
+                                         "batch_norm", "clip",   "reciprocal"};
   return kNames[static_cast<int>(kind)];
 }
 

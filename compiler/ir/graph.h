@@ -30,11 +30,12 @@ using AttributeMap = std::map<std::string, Attribute>;
 // quantization of its result type. Operand numbers index Node::operands.
 struct Step {
   enum class Kind : uint8_t {
-    kMultiply,   // by constant operand 0
-    kDivide,     // by constant operand 0
-    kAdd,        // constant operand 0
-    kBatchNorm,  // operands scale, bias, mean, variance; `epsilon`
-    kClip,       // to [low, high]; Relu is low = 0, high = +infinity
+    kMultiply,    // by constant operand 0
+    kDivide,      // by constant operand 0
+    kAdd,         // constant operand 0
+    kBatchNorm,   // operands scale, bias, mean, variance; `epsilon`
+    kClip,        // to [low, high]; Relu is low = 0, high = +infinity
+    kReciprocal,  // constant operand 0 divided by it; only of a Requantize
   };
   Kind kind;
   std::vector<uint32_t> operands;
@@ -42,7 +43,7 @@ struct Step {
   double epsilon = 0;        // kBatchNorm
   friend bool operator==(const Step&, const Step&) = default;
 };
-// "multiply", "divide", "add", "batch_norm", "clip".
+// "multiply", "divide", "add", "batch_norm", "clip", "reciprocal".
 std::string_view StepKindName(Step::Kind kind);
 
 struct Value {

@@ -53,6 +53,8 @@ std::string EncodingMoveText(const EncodingMove& move) {
       return "encoding merged";
     case EncodingMove::Destination::kDead:
       return "encoding dead";
+    case EncodingMove::Destination::kNumbers:
+      return "encoding as numbers";
   }
   if (move.from_axis < 0 && move.to_axis < 0) return "encoding";
   return "axis " + Axis(move.from_axis) + "->" + Axis(move.to_axis);

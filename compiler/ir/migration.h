@@ -28,6 +28,8 @@ struct EncodingMove {
                  // be empty where all of them are 0
     kMerged,     // equal to the encoding that `to` already carries
     kDead,       // nowhere: no output depends on what is removed
+    kNumbers,    // of a constant: `to` is a constant of the real numbers that
+                 // its codes stand for
   };
   ValueId from, to;
   Destination destination = Destination::kType;
@@ -151,6 +153,9 @@ struct MigrationSheet {
   // what is gone and follows from nothing (names of inner values, and nothing
   // else: a scale needs a destination).
   std::vector<LostFact> inferable = {}, unrecoverable = {};
+  // Why this form and not another: what each would cost. Empty where there was
+  // no choice.
+  std::string decision = {};
   // Filled in by the rewriter.
   RewriteCost cost = {};
   // The rewrite as users know it: names as they were before it. Filled in by

@@ -41,9 +41,11 @@ class OpTable {
                                                           const Node&) const {
     return std::nullopt;
   }
-  // The node may make an infinity or a NaN of finite numbers.
-  virtual bool MakesExceptional(const Graph&, const Node&) const {
-    return false;
+  // The arithmetic of a node, its steps included, that may make an infinity or
+  // a NaN of finite numbers: each by the operator that it is known as, so that
+  // a division is one in whatever form.
+  virtual std::vector<OpId> Exceptional(const Graph&, const Node&) const {
+    return {};
   }
 };
 

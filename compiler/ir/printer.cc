@@ -189,6 +189,10 @@ class SheetPrinter {
     for (const LostFact& fact : sheet_.unrecoverable) {
       PrintFact("unrecoverable", fact);
     }
+    if (!sheet_.decision.empty()) {
+      text_ += "decided " + QuoteText(sheet_.decision) + " by " + sheet_.rule +
+               "\n";
+    }
     if (!sheet_.exceptional_preserved) {
       text_ += "changes " + QuoteText(sheet_.exceptional_domain) + " by " +
                sheet_.rule + "\n";

@@ -172,11 +172,11 @@ std::map<OpId, int> ExceptionalOps(const SheetView& view, bool removed) {
   if (removed) {
     for (NodeId id : view.proposal.removed) {
       const Node& node = view.graph.node(id);
-      if (view.ops->MakesExceptional(view.graph, node)) ++count[node.op];
+      for (OpId op : view.ops->Exceptional(view.graph, node)) ++count[op];
     }
   } else {
     for (const Node& node : view.proposal.added) {
-      if (view.ops->MakesExceptional(view.graph, node)) ++count[node.op];
+      for (OpId op : view.ops->Exceptional(view.graph, node)) ++count[op];
     }
   }
   return count;

@@ -60,6 +60,12 @@ class EncodingCheck {
     if (move.destination == Destination::kAttribute) {
       return AttributeFault(*from, move, what);
     }
+    if (move.destination == Destination::kNumbers) {
+      return NumbersLiveOn(*from, move)
+                 ? ""
+                 : what + "does not give the numbers of '" +
+                       view_.Name(move.to) + "'";
+    }
     const Encoding* to = EncodingAt(view_, move.to);
     if (move.destination == Destination::kMerged) {
       return to && *to == *from
@@ -83,6 +89,27 @@ class EncodingCheck {
                                 (move.kind == ConstantMove::Kind::kCloned ||
                                  move.kind == ConstantMove::Kind::kTransformed);
                        });
+  }
+
+  // The real numbers behind the codes of a constant are those of a new
+  // constant, element by element.
+  bool NumbersLiveOn(const Encoding& from, const EncodingMove& move) const {
+    constexpr int kMostBytes = 2;  // wider codes have no exact double
+    if (!graph_.IsConstant(move.from) || !graph_.IsConstant(move.to) ||
+        from.block > 0) {
+      return false;
+    }
+    const Tensor& codes = *graph_.value(move.from).constant;
+    const Tensor& reals = *graph_.value(move.to).constant;
+    if (ElementSize(codes.type) > kMostBytes || !IsFloat(reals.type) ||
+        reals.size() != codes.size()) {
+      return false;
+    }
+    const Numbers numbers = RealNumbersOf(codes, from);
+    for (int64_t i = 0; i < reals.size(); ++i) {
+      if (reals.real(i) != numbers[i]) return false;
+    }
+    return true;
   }
 
   std::string AttributeFault(const Encoding& from, const EncodingMove& move,

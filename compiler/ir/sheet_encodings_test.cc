@@ -48,6 +48,53 @@ class SheetEncodingsTest : public SheetTest {
   NodeId turn_, b_;
 };
 
+// codes (a constant) -> b -> y: new nodes read the numbers of the codes.
+class SheetNumbersTest : public SheetTest {
+ protected:
+  SheetNumbersTest() {
+    codes_ = graph_.AddConstant(
+        "codes", MakeIntegerTensor(ElementType::i8, {2}, {3, -4}),
+        PerTensor(2, 1));
+    y_ = graph_.AddValue("y", {ElementType::f32, {2}, std::nullopt});
+    b_ = graph_.AddNode(Make("b", {codes_}, {y_}));
+    graph_.outputs = {y_};
+    graph_.output_names = {"y"};
+    Begin();
+  }
+
+  Proposal Numbers(const std::vector<double>& numbers) {
+    Proposal p;
+    p.removed = {b_};
+    const Shape shape = {static_cast<int64_t>(numbers.size())};
+    const ValueId made =
+        rewriter_->Declare("numbers", {ElementType::f64, shape, std::nullopt},
+                           MakeRealTensor(ElementType::f64, shape, numbers));
+    const ValueId to = rewriter_->Declare("y", graph_.value(y_).type);
+    p.added = {Make("b", {made}, {to})};
+    p.sheet.rule = "numbers";
+    p.sheet.results = {{y_, to}};
+    ConstantMove move = {codes_, made, ConstantMove::Kind::kTransformed, "them"};
+    move.how = {{Derivation::Kind::kNamed}};
+    move.verify = [](const Graph&, const ConstantMove&) { return ""; };
+    p.sheet.constants = {move};
+    p.sheet.encodings = {{codes_, made, Destination::kNumbers, -1, -1}};
+    return p;
+  }
+
+  ValueId codes_, y_;
+  NodeId b_;
+};
+
+TEST_F(SheetNumbersTest, AreThoseOfTheCodes) { ExpectApplied(Numbers({4, -10})); }
+
+TEST_F(SheetNumbersTest, AreOthers) {
+  const std::string fault =
+      "the quantization of 'codes' does not give the numbers of 'numbers";
+  ExpectRefused(Numbers({3, -4}), fault + "'");     // the codes
+  ExpectRefused(Numbers({-10, 4}), fault + ".1'");  // their order
+  ExpectRefused(Numbers({4, -10, 0}), fault + ".2'");
+}
+
 TEST_F(SheetEncodingsTest, CompleteAndTrue) { ExpectApplied(Fusion()); }
 
 TEST_F(SheetEncodingsTest, Missing) {

@@ -56,8 +56,9 @@ class SheetTestOps : public OpTable {
     if (node.op != kTurn) return std::nullopt;
     return node.attribute<std::vector<int64_t>>("perm", {});
   }
-  bool MakesExceptional(const Graph&, const Node& node) const override {
-    return node.op == kDivide;
+  std::vector<OpId> Exceptional(const Graph&, const Node& node) const override {
+    if (node.op == kDivide) return {node.op};
+    return {};
   }
 };
 

@@ -123,14 +123,19 @@ bool ReadEncodingField(TextLexer& lexer, std::string_view key, size_t at,
 }
 
 // The entries that a quantization of this shape must have; nothing where the
-// axis is in doubt.
-std::optional<int64_t> EntryCount(const Encoding& encoding,
-                                  const Shape& shape) {
+// axis is in doubt. Blocks may have one each for every index of the other
+// dimensions, as ONNX has them: those are *each.
+std::optional<int64_t> EntryCount(const Encoding& encoding, const Shape& shape,
+                                  int64_t* each) {
+  *each = 1;
   if (encoding.axis < 0) return 1;
   if (encoding.axis >= static_cast<int>(shape.size())) return std::nullopt;
   const int64_t size = shape[encoding.axis];
+  *each = size;
   if (encoding.block == 0) return size;
-  return size / encoding.block + (size % encoding.block != 0);
+  const int64_t blocks = size / encoding.block + (size % encoding.block != 0);
+  *each = size > 0 ? ElementCount(shape) / size * blocks : 0;
+  return blocks;
 }
 
 bool ReadEncoding(TextLexer& lexer, const Shape& shape, Encoding* encoding) {
@@ -153,12 +158,14 @@ bool ReadEncoding(TextLexer& lexer, const Shape& shape, Encoding* encoding) {
   auto& zeros = encoding->zero_points;
   if (zeros.empty()) zeros.push_back(0);
   if (zeros.size() == 1) zeros.resize(encoding->scales.size(), zeros[0]);
-  const auto count = EntryCount(*encoding, shape);
+  int64_t each = 0;
+  const auto count = EntryCount(*encoding, shape, &each);
   if (!count) return lexer.Fail(start, "the axis is not one of the shape's");
   if (zeros.size() != encoding->scales.size()) {
     return lexer.Fail(start, "scales and zero points differ in number");
   }
-  if (*count != static_cast<int64_t>(zeros.size())) {
+  const auto entries = static_cast<int64_t>(zeros.size());
+  if (*count != entries && each != entries) {
     return lexer.Fail(start, "needs " + std::to_string(*count) +
                                  " scales, has " +
                                  std::to_string(zeros.size()));
@@ -357,7 +364,7 @@ bool ReadAttribute(TextLexer& lexer, int64_t* splat_bytes_left,
 std::optional<Step::Kind> FindStep(std::string_view name) {
   for (const auto kind :
        {Step::Kind::kMultiply, Step::Kind::kDivide, Step::Kind::kAdd,
-        Step::Kind::kBatchNorm, Step::Kind::kClip}) {
+        Step::Kind::kBatchNorm, Step::Kind::kClip, Step::Kind::kReciprocal}) {
     if (StepKindName(kind) == name) return kind;
   }
   return std::nullopt;

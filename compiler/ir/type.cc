@@ -170,6 +170,23 @@ TensorPtr MakeIntegerTensor(ElementType type, Shape shape,
   return tensor;
 }
 
+std::vector<double> RealNumbersOf(const Tensor& tensor,
+                                  const Encoding& encoding) {
+  int64_t inner = 1;
+  for (size_t d = encoding.axis + 1;
+       !encoding.per_tensor() && d < tensor.shape.size(); ++d) {
+    inner *= tensor.shape[d];
+  }
+  std::vector<double> reals(tensor.size());
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    const int64_t c =
+        encoding.per_tensor() ? 0 : i / inner % tensor.shape[encoding.axis];
+    reals[i] = static_cast<double>(tensor.integer(i) - encoding.zero_point(c)) *
+               encoding.scale(c);
+  }
+  return reals;
+}
+
 TensorPtr MakeRealTensor(ElementType type, Shape shape,
                          const std::vector<double>& values) {
   auto tensor = std::make_shared<Tensor>();

@@ -71,6 +71,12 @@ TensorPtr MakeIntegerTensor(ElementType type, Shape shape,
 TensorPtr MakeRealTensor(ElementType type, Shape shape,
                          const std::vector<double>& values);
 
+// The numbers that the codes of `tensor` stand for, row-major. The product of a
+// difference of 16-bit codes and a float32 scale is exact in a double. Not for
+// blocked encodings.
+std::vector<double> RealNumbersOf(const Tensor& tensor,
+                                  const Encoding& encoding);
+
 // What a value is: element type, shape, and its quantization if it has one.
 struct TensorType {
   ElementType element = ElementType::undefined;

@@ -1,10 +1,13 @@
-// Add, Sub, Mul of two quantized values, and requantization of one.
+// Add, Sub, Mul, Div of two quantized values, one of which may be constant.
 #include <algorithm>
 
-#include "compiler/exact/table_entry.h"
 #include "compiler/exact/two_input.h"
+#include "compiler/lower/reachable_codes.h"
 #include "compiler/lower/requantization.h"
+#include "compiler/lower/table.h"
+#include "compiler/ops/movement.h"
 #include "compiler/ops/ops.h"
+#include "compiler/passes/pattern.h"
 
 namespace fold {
 namespace {
@@ -18,13 +21,13 @@ exact::InputCodes CodesOf(const TensorType& type) {
   return codes;
 }
 
-// Entries in the smallest type of the result.
-int AddTable(Lowering& lowering, const std::string& name, ElementType type,
-             const std::vector<int64_t>& entries) {
-  const TensorPtr table =
-      MakeIntegerTensor(type, {static_cast<int64_t>(entries.size())}, entries);
-  return lowering.AddConstant(name, FormatType(type), table->shape,
-                              table->bytes);
+// The constant `id` as a tensor of numbers that broadcasts like it, in the
+// physical order `perm` of what it goes with.
+TensorPtr PlacedConstant(const Tensor& constant, const Perm& perm) {
+  Tensor padded = constant;
+  padded.shape.insert(padded.shape.begin(), perm.size() - constant.shape.size(),
+                      1);
+  return TransposeTensor(padded, {perm.begin(), perm.end()});
 }
 
 class PairOp {
@@ -34,39 +37,133 @@ class PairOp {
 
   bool Run() {
     const TensorType& result = lowering_.type(node_.results[0]);
-    const bool good = result.encoding && result.encoding->per_tensor();
-    for (int i = 0; i < 2; ++i) {
-      const TensorType& type = lowering_.type(node_.operands[i]);
-      if (good && type.encoding && type.encoding->per_tensor() &&
-          ElementSize(type.element) == 1) {
-        continue;
-      }
-      return lowering_.Error(DiagnosticCode::unsupported_operator, id_,
-                             "its operands are not 8-bit with one scale each");
+    if (!result.encoding || !result.encoding->per_tensor()) {
+      return Refuse("its result does not have one scale");
     }
-    PlaceOperands();
-    return OpOf(node_) == Op::kMul ? Multiply() : AddOrSubtract();
+    for (size_t i = 0; i < 2; ++i) {
+      if (IsConstant(i)) continue;
+      if (!HasOneByteScale(i)) {
+        return Refuse("its operands are not 8-bit with one scale each");
+      }
+    }
+    perm_ = ResultLayout();
+    const bool codes = HasOneByteScale(0) && HasOneByteScale(1);
+    if (codes && OpOf(node_) != Op::kDiv) {
+      a_ = PlaceCodes(0);
+      b_ = PlaceCodes(1);
+      return OpOf(node_) == Op::kMul ? Multiply() : AddOrSubtract();
+    }
+    const auto a = Axis(0), b = Axis(1);
+    return a && b && LowerPairTable(lowering_, id_, *a, *b, perm_);
   }
 
  private:
-  // Both operands in the layout that the first large one has.
-  void PlaceOperands() {
-    const ValueId a = node_.operands[0], b = node_.operands[1];
-    const size_t rank = lowering_.type(node_.results[0]).shape.size();
-    const auto full = [&](ValueId id) {
-      return lowering_.type(id).shape.size() == rank;
-    };
-    perm_ = IdentityPerm(rank);
-    if (full(a) && full(b)) {
-      const bool first = ElementCount(lowering_.type(a).shape) >=
-                         ElementCount(lowering_.type(b).shape);
-      perm_ = lowering_.LayoutOf(first ? a : b);
-      a_ = lowering_.Want(a, perm_);
-      b_ = lowering_.Want(b, perm_);
-      return;
+  bool Refuse(const std::string& why) {
+    return lowering_.Error(DiagnosticCode::unsupported_operator, id_, why);
+  }
+  bool IsConstant(size_t i) const {
+    return lowering_.graph.IsConstant(node_.operands[i]);
+  }
+  bool HasOneByteScale(size_t i) const {
+    const TensorType& type = lowering_.type(node_.operands[i]);
+    return type.encoding && type.encoding->per_tensor() &&
+           ElementSize(type.element) == 1;
+  }
+  bool IsFull(size_t i) const {
+    return lowering_.type(node_.operands[i]).shape.size() ==
+           lowering_.type(node_.results[0]).shape.size();
+  }
+
+  // The layout that the first large operand of the run time has, if the other
+  // one can be brought into it.
+  Perm ResultLayout() const {
+    const Perm identity =
+        IdentityPerm(lowering_.type(node_.results[0]).shape.size());
+    for (size_t i = 0; i < 2; ++i) {
+      if (!IsConstant(i) && !IsFull(i)) return identity;
     }
-    a_ = lowering_.Want(a, IdentityPerm(lowering_.type(a).shape.size()));
-    b_ = lowering_.Want(b, IdentityPerm(lowering_.type(b).shape.size()));
+    const auto size = [&](size_t i) {
+      return ElementCount(lowering_.type(node_.operands[i]).shape);
+    };
+    const bool first = !IsConstant(0) && (IsConstant(1) || size(0) >= size(1));
+    return lowering_.LayoutOf(node_.operands[first ? 0 : 1]);
+  }
+
+  // The tensor of operand i's codes, which are the run time's or constant.
+  int PlaceCodes(size_t i) {
+    const ValueId id = node_.operands[i];
+    if (!IsConstant(i)) {
+      return lowering_.Want(id, IsFull(i) ? perm_ : IdentityPerm(Rank(i)));
+    }
+    const Value& value = lowering_.graph.value(id);
+    const TensorPtr placed = PlacedConstant(*value.constant, perm_);
+    return lowering_.AddConstant(value.name, FormatType(placed->type),
+                                 placed->shape, placed->bytes);
+  }
+  size_t Rank(size_t i) const {
+    return lowering_.type(node_.operands[i]).shape.size();
+  }
+
+  // Operand i as an axis of a table of pairs; nullopt after an error.
+  std::optional<PairAxis> Axis(size_t i) {
+    const ValueId id = node_.operands[i];
+    PairAxis axis;
+    if (!IsConstant(i)) {
+      const exact::InputCodes codes = CodesOf(lowering_.type(id));
+      const CodeInterval reachable = ReachableCodes(lowering_.graph, id);
+      axis.tensor = PlaceCodes(i);
+      axis.type = lowering_.type(id).element;
+      const ElementType stored = StoredAs(axis.type);
+      for (int64_t x = LowestCode(stored); x <= HighestCode(stored); ++x) {
+        axis.numbers.push_back(exact::FromInt64(x - codes.zero_point) *
+                               codes.scale);
+        axis.reachable.push_back(reachable.Contains(x));
+      }
+      return axis;
+    }
+    const Value& value = lowering_.graph.value(id);
+    const auto& encoding = value.type.encoding;
+    if ((encoding && encoding->block > 0) || !IsFinite(*value.constant)) {
+      Refuse("its constant has blocked scales or is not finite");
+      return std::nullopt;
+    }
+    const std::vector<double> numbers =
+        DistinctNumbers(*value.constant, encoding);
+    if (numbers.size() > 256) {
+      Refuse("its constant has " + std::to_string(numbers.size()) +
+             " different numbers; a table takes 256");
+      return std::nullopt;
+    }
+    for (double number : numbers) {
+      axis.numbers.push_back(exact::FromDouble(number));
+    }
+    axis.reachable.assign(numbers.size(), true);
+    axis.tensor = PlaceIndices(value, numbers);
+    return axis;
+  }
+
+  // For each element of the constant the place of its number in `numbers`.
+  int PlaceIndices(const Value& value, const std::vector<double>& numbers) {
+    const Tensor& constant = *value.constant;
+    std::vector<double> reals;
+    if (value.type.encoding) {
+      reals = RealNumbersOf(constant, *value.type.encoding);
+    } else {
+      for (int64_t i = 0; i < constant.size(); ++i) {
+        reals.push_back(constant.real(i));
+      }
+    }
+    std::vector<int64_t> indices;
+    for (double real : reals) {
+      indices.push_back(
+          std::lower_bound(numbers.begin(), numbers.end(), real + 0.0) -
+          numbers.begin());
+    }
+    const TensorPtr placed = PlacedConstant(
+        *MakeIntegerTensor(ElementType::u8, constant.shape, indices), perm_);
+    return lowering_.AddConstant(value.name + "/index",
+                                 format_::ElementType::U8, placed->shape,
+                                 placed->bytes);
   }
 
   bool AddOrSubtract() {
@@ -148,61 +245,9 @@ class PairOp {
   int a_ = -1, b_ = -1;
 };
 
-// A table of 256 entries, or one a channel where the steps differ by channel.
-bool LowerRequantize(Lowering& lowering, NodeId id) {
-  const Node& node = lowering.graph.node(id);
-  const TensorType& x = lowering.type(node.operands[0]);
-  const TensorType& y = lowering.type(node.results[0]);
-  if (!y.encoding || !y.encoding->per_tensor() || !x.encoding->per_tensor() ||
-      ElementSize(x.element) != 1) {
-    return lowering.Error(DiagnosticCode::unsupported_operator, id,
-                          "a requantization of values that are not 8-bit with "
-                          "one scale");
-  }
-  int64_t channels = 1;
-  for (size_t i = 1; i < node.operands.size(); ++i) {
-    if (!lowering.graph.IsConstant(node.operands[i])) continue;
-    channels =
-        std::max(channels, lowering.type(node.operands[i]).shape.empty()
-                               ? 1
-                               : lowering.type(node.operands[i]).shape[0]);
-  }
-  std::vector<int64_t> entries;
-  for (int64_t c = 0; c < channels; ++c) {
-    exact::TableProblem problem;
-    problem.code_low = LowestCode(x.element);
-    problem.code_high = HighestCode(x.element);
-    problem.zero_point = x.encoding->zero_points[0];
-    problem.scale = exact::FromDouble(x.encoding->scales[0]);
-    AppendSteps(lowering.graph, node, c, &problem.steps);
-    problem.quantization = QuantizationOf(y, 0);
-    const auto fault = exact::FindFault(problem);
-    if (fault) {
-      return lowering.Error(DiagnosticCode::unsupported_operator, id, *fault);
-    }
-    for (const exact::TableEntry& entry : exact::EvaluateTable(problem)) {
-      entries.push_back(entry.code);
-    }
-  }
-  const Perm perm = lowering.LayoutOf(node.operands[0]);
-  const int from = lowering.Want(node.operands[0], perm);
-  const int to = lowering.AddValue(node.results[0], perm);
-  const int table =
-      AddTable(lowering, lowering.graph.value(node.results[0]).name + "/table",
-               y.element, entries);
-  format_::TableParametersT p;
-  p.axis = channels == 1 ? -1 : PlaceOf(perm, x.shape.size() > 1 ? 1 : 0);
-  lowering.AddOp(id, format_::Opcode::TABLE_1, {from, table}, {to})
-      .parameters.Set(std::move(p));
-  return true;
-}
-
 }  // namespace
 
 bool LowerArithmetic(Lowering& lowering, NodeId id) {
-  if (OpOf(lowering.graph.node(id)) == Op::kRequantize) {
-    return LowerRequantize(lowering, id);
-  }
   return PairOp(lowering, id).Run();
 }
 

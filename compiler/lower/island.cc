@@ -5,6 +5,7 @@
 
 #include "compiler/lower/lowering.h"
 #include "compiler/lower/pool_counts.h"
+#include "compiler/lower/table.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/pool.h"
 #include "compiler/passes/pattern.h"
@@ -37,9 +38,13 @@ class IslandOp {
       case Op::kMul:
         return Binary(format_::BinaryKind::MUL, Input(0), Input(1));
       case Op::kDiv:
+        WarnOfNan(0);
         return Binary(format_::BinaryKind::DIV, Input(0), Input(1));
       case Op::kPow:
         return Binary(format_::BinaryKind::POW, Input(0), Input(1));
+      case Op::kScaledReciprocal:
+        WarnOfNan(1);
+        return Binary(format_::BinaryKind::DIV, Input(1), Input(0));
       case Op::kRelu:
         return Unary(format_::UnaryKind::RELU, 0, 0);
       case Op::kClip:
@@ -145,6 +150,19 @@ class IslandOp {
     return to;
   }
 
+  // constant / from, per channel.
+  template <typename NumberOf>
+  int Over(int from, NumberOf of, const std::string& name) {
+    const Shape& shape = lowering_.type(node_.results[0]).shape;
+    const int to = lowering_.AddTensor(name, format_::ElementType::F64, shape);
+    format_::F64BinaryParametersT p;
+    p.kind = format_::BinaryKind::DIV;
+    MakeInto(format_::Opcode::F64_BINARY,
+             {ChannelConstant(name + "/constant", of), from}, to)
+        .parameters.Set(std::move(p));
+    return to;
+  }
+
   // (x - mean) * (scale / sqrt(variance + epsilon)) + bias, per channel.
   int Normalize(int from, const std::vector<ValueId>& p, double epsilon,
                 const std::string& name) {
@@ -189,6 +207,7 @@ class IslandOp {
         step.kind == Step::Kind::kMultiply ? format_::BinaryKind::MUL
         : step.kind == Step::Kind::kDivide ? format_::BinaryKind::DIV
                                            : format_::BinaryKind::ADD;
+    if (step.kind == Step::Kind::kReciprocal) return Over(from, number, name);
     return Combine(kind, from, ChannelConstant(name + "/constant", number),
                    name);
   }
@@ -205,6 +224,19 @@ class IslandOp {
     lowering_.Hold(result, value,
                    IdentityPerm(lowering_.type(result).shape.size()));
     return true;
+  }
+
+  // 0 / x is not a number where x is 0; nothing is known of a real x.
+  void WarnOfNan(size_t dividend) {
+    const ValueId id = node_.operands[dividend];
+    if (!lowering_.graph.IsConstant(id)) return;
+    const Tensor& constant = *lowering_.graph.value(id).constant;
+    for (int64_t i = 0; i < constant.size(); ++i) {
+      if (constant.real(i) != 0) continue;
+      return WarnNan(lowering_, id_,
+                     "zero over zero is not a number; what can come here is "
+                     "not known");
+    }
   }
 
   bool Binary(format_::BinaryKind kind, int a, int b) {

@@ -17,8 +17,11 @@ bool LowerIntegerOp(Lowering& lowering, NodeId id) {
     case Op::kAdd:
     case Op::kSub:
     case Op::kMul:
-    case Op::kRequantize:
+    case Op::kDiv:
       return LowerArithmetic(lowering, id);
+    case Op::kRequantize:
+    case Op::kScaledReciprocal:
+      return LowerTable(lowering, id);
     default:
       return LowerAverage(lowering, id);
   }

@@ -125,6 +125,7 @@ std::string KernelName(format_::Opcode opcode);
 // One function a group of operators; each returns false after an error.
 bool LowerLinear(Lowering& lowering, NodeId node);      // linear.cc
 bool LowerArithmetic(Lowering& lowering, NodeId node);  // arithmetic.cc
+bool LowerTable(Lowering& lowering, NodeId node);       // table.cc
 bool LowerAverage(Lowering& lowering, NodeId node);     // average.cc
 bool LowerMovement(Lowering& lowering, NodeId node);    // movement.cc
 bool LowerIsland(Lowering& lowering, NodeId node);      // island.cc

@@ -109,6 +109,9 @@ void AppendSteps(const Graph& graph, const Node& node, int64_t channel,
       case Step::Kind::kAdd:
         chain->push_back(exact::Add{number(step.operands[0])});
         break;
+      case Step::Kind::kReciprocal:
+        chain->push_back(exact::Reciprocal{number(step.operands[0])});
+        break;
       case Step::Kind::kBatchNorm:
         chain->push_back(
             exact::BatchNorm{number(step.operands[0]), number(step.operands[1]),

@@ -1,4 +1,4 @@
-// Add, Sub, Mul, Div, Pow, Relu, Clip, Softmax.
+// Add, Sub, Mul, Div, Pow, scaled reciprocal, Relu, Clip, Softmax.
 #include <algorithm>
 #include <cmath>
 
@@ -130,8 +130,19 @@ TensorPtr EvaluateActivation(const OperandView& view) {
   return MakeRealTensor(x.type, x.shape, y);
 }
 
+// The coefficient over x: it broadcasts against x and never widens it.
+std::optional<Shape> InferReciprocal(const OperandView& view,
+                                     std::string* fault) {
+  const auto shape = BroadcastShape(view.types[0].shape, view.types[1].shape);
+  if (shape && *shape == view.types[0].shape) return shape;
+  *fault = "the coefficient does not broadcast to the operand";
+  return std::nullopt;
+}
+
 }  // namespace
 
+const OpSpec kScaledReciprocalSpec = {"", EncodingRule::kFixing,
+                                      InferReciprocal, nullptr, true};
 const OpSpec kElementwiseSpec = {"axis,broadcast", EncodingRule::kFixing,
                                  InferBroadcast, EvaluateBinary, true};
 const OpSpec kActivationSpec = {"min,max", EncodingRule::kFixing, InferFirst,

@@ -271,6 +271,17 @@ TensorPtr EvaluateCast(const OperandView& view) {
 
 }  // namespace
 
+std::optional<int64_t> SurvivingAxis(const Shape& from, const Shape& to,
+                                     int64_t axis) {
+  const int64_t before = ElementCount(Shape(from.begin(), from.begin() + axis));
+  int64_t count = 1;
+  for (size_t d = 0; d < to.size(); ++d) {
+    if (count == before && to[d] == from[axis]) return static_cast<int64_t>(d);
+    count *= to[d];
+  }
+  return std::nullopt;
+}
+
 std::optional<std::vector<int64_t>> PermutationOf(const Node& node,
                                                   size_t rank) {
   Ints perm = node.attribute<Ints>("perm", {});

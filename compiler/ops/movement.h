@@ -18,6 +18,12 @@ std::optional<std::vector<int64_t>> PermutationOf(const Node& node,
 TensorPtr TransposeTensor(const Tensor& tensor,
                           const std::vector<int64_t>& perm);
 
+// Where dimension `axis` of a tensor is after it has been reshaped: the
+// dimension of the same size with as many elements in front of it. nullopt if
+// the reshaping joins it with others or takes it apart.
+std::optional<int64_t> SurvivingAxis(const Shape& from, const Shape& to,
+                                     int64_t axis);
+
 // begin and end of every dimension of a Pad (2 * rank numbers), nullopt if
 // they are not constant.
 std::optional<std::vector<int64_t>> PadsOf(const OperandView& view);

@@ -120,9 +120,24 @@ class Table : public OpTable {
     return PermutationOf(node, graph.value(node.operands[0]).type.shape.size());
   }
 
-  bool MakesExceptional(const Graph& graph, const Node& node) const override {
-    if (OpOf(node) != Op::kDiv || node.operands.size() < 2) return false;
-    const TensorPtr divisor = graph.value(node.operands[1]).constant;
+  std::vector<OpId> Exceptional(const Graph& graph,
+                                const Node& node) const override {
+    std::vector<OpId> found;
+    if (OpOf(node) == Op::kScaledReciprocal ||
+        (OpOf(node) == Op::kDiv && node.operands.size() > 1 &&
+         MayBeZero(graph.value(node.operands[1]).constant))) {
+      found.push_back(ToId(Op::kDiv));
+    }
+    for (const Step& step : node.steps) {
+      if (step.kind == Step::Kind::kReciprocal) {
+        found.push_back(ToId(Op::kDiv));
+      }
+    }
+    return found;
+  }
+
+ private:
+  static bool MayBeZero(const TensorPtr& divisor) {
     if (!divisor) return true;
     for (int64_t i = 0; i < divisor->size(); ++i) {
       if (divisor->real(i) == 0) return true;

@@ -12,7 +12,8 @@ extern const OpSpec kQuantizeSpec, kDequantizeSpec, kRequantizeSpec,
 // linear.cc
 extern const OpSpec kConvSpec, kGemmSpec, kMatMulSpec, kBatchNormSpec;
 // elementwise.cc
-extern const OpSpec kElementwiseSpec, kActivationSpec, kUnarySpec;
+extern const OpSpec kElementwiseSpec, kActivationSpec, kUnarySpec,
+    kScaledReciprocalSpec;
 // pointwise.cc
 extern const OpSpec kPointwiseSpec, kExtremeSpec;
 // pool.cc

@@ -130,7 +130,9 @@ class Absorption {
     const bool negate = op == Op::kSub && !from_constant;
     const auto operand = AddChannelConstant(constant, negate ? -1 : 1);
     if (!operand) return false;
+    const bool over = op == Op::kDiv && constant == tail_.operands[0];
     const Step::Kind kind = op == Op::kMul   ? Step::Kind::kMultiply
+                            : over           ? Step::Kind::kReciprocal
                             : op == Op::kDiv ? Step::Kind::kDivide
                                              : Step::Kind::kAdd;
     head_.steps.push_back({kind, {*operand}, 0, 0, 0});
@@ -216,6 +218,15 @@ const Node* HeadOf(const Graph& graph, ValueId id) {
   }
 }
 
+// What is computed from `input` step by step ends in a table over codes: a
+// constant over an accumulator is not monotone, and no step of a linear op.
+bool EndsInTable(const Graph& graph, ValueId input) {
+  const Node* head = HeadOf(graph, input);
+  if (!head) return false;
+  const Op op = OpOf(*head);
+  return op == Op::kDequantizeLinear || op == Op::kRequantize;
+}
+
 // The constants of `node` are one number, or one a channel where the op that
 // the steps go to has channels.
 bool ConstantsFit(const Graph& graph, const Node& node, ValueId input) {
@@ -225,6 +236,7 @@ bool ConstantsFit(const Graph& graph, const Node& node, ValueId input) {
   const Op op = head ? OpOf(*head) : Op::kDequantizeLinear;
   const bool channels = op == Op::kConv || op == Op::kGemm ||
                         op == Op::kMatMul || op == Op::kRequantize ||
+                        op == Op::kScaledReciprocal ||
                         op == Op::kDequantizeLinear;
   const auto rank = static_cast<int64_t>(shape.size());
   const int64_t axis = op == Op::kGemm || op == Op::kMatMul ? rank - 1
@@ -234,6 +246,7 @@ bool ConstantsFit(const Graph& graph, const Node& node, ValueId input) {
   if (batch_norm) return channels && rank > 1 && axis == 1;
   for (ValueId id : node.operands) {
     if (!graph.IsConstant(id)) continue;
+    if (!IsFinite(*graph.value(id).constant)) return false;
     const auto values = AsChannelVector(*graph.value(id).constant, shape, axis);
     if (!values || (values->size() > 1 && !channels)) return false;
   }
@@ -260,11 +273,11 @@ Tail TailKind(const Graph& graph, const Node& node) {
       return ConstantFrom(graph, node, 1) && ConstantsFit(graph, node, input)
                  ? Tail::kBatchNorm
                  : Tail::kNone;
-    case Op::kDiv:  // c / x is no scale of x
-      return graph.IsConstant(node.operands[1]) &&
-                     ConstantsFit(graph, node, input)
-                 ? Tail::kScale
-                 : Tail::kNone;
+    case Op::kDiv:
+      if (graph.IsConstant(node.operands[0]) && !EndsInTable(graph, input)) {
+        return Tail::kNone;
+      }
+      [[fallthrough]];
     case Op::kMul:
     case Op::kAdd:
     case Op::kSub:

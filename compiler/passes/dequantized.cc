@@ -56,6 +56,38 @@ std::string BiasFault(const Graph& graph, const Node& node) {
              : "the bias does not run along the columns";
 }
 
+// A float constant, or a constant behind a DequantizeLinear.
+bool IsConstantOperand(const Graph& graph, ValueId id) {
+  if (graph.IsConstant(id)) return true;
+  const Node* dequantize = ProducerOf(graph, id, Op::kDequantizeLinear);
+  return dequantize && graph.IsConstant(dequantize->operands[0]);
+}
+
+// Why the constant operand of a pair cannot be computed with; "" if it can.
+std::string ConstantFault(const Graph& graph, const Node& node, ValueId id) {
+  std::optional<Encoding> encoding;
+  if (!graph.IsConstant(id)) {
+    encoding = IntegerRewrite::EncodingOfReal(graph, id);
+    if (!encoding) return "a constant carries no quantization";
+    id = ProducerOf(graph, id)->operands[0];
+  }
+  const Tensor& tensor = *graph.value(id).constant;
+  if (encoding && encoding->block > 0) return "a constant's scales are blocked";
+  if (encoding && encoding->per_tensor() && OpOf(node) != Op::kDiv &&
+      ElementSize(tensor.type) == 1) {
+    return "";
+  }
+  if (encoding && ElementSize(tensor.type) > 2) {
+    return "a constant is wider than 16 bits";
+  }
+  if (!encoding && !IsFloat(tensor.type)) return "a constant is no number";
+  if (!IsFinite(tensor)) return "a constant is not finite";
+  const size_t count = DistinctNumbers(tensor, encoding).size();
+  if (count <= 256) return "";
+  return "a constant has " + std::to_string(count) +
+         " different numbers; a table takes 256";
+}
+
 }  // namespace
 
 IntegerRewrite::IntegerRewrite(Rewriter& rewriter, NodeId node,
@@ -145,16 +177,33 @@ bool EndsInQuantize(const Graph& graph, ValueId real) {
   return false;
 }
 
-std::string InputFault(const Graph& graph, ValueId real) {
+std::string InputFault(const Graph& graph, ValueId real, int most_bytes) {
   const auto encoding = IntegerRewrite::EncodingOfReal(graph, real);
   if (!encoding) return "an input carries no quantization";
   if (!encoding->per_tensor()) return "an input has more than one scale";
   const ValueId codes = ProducerOf(graph, real)->operands[0];
   if (graph.IsConstant(codes)) return "an input is constant";
-  if (ElementSize(graph.value(codes).type.element) > 1) {
-    return "an input is wider than 8 bits";
+  if (ElementSize(graph.value(codes).type.element) > most_bytes) {
+    return most_bytes == 1 ? "an input is wider than 8 bits"
+                           : "an input is wider than 16 bits";
   }
   return "";
+}
+
+std::string PairFault(const Graph& graph, const Node& node) {
+  int inputs = 0;
+  for (size_t i = 0; i < 2; ++i) {
+    const ValueId real = node.operands[i];
+    if (IsConstantOperand(graph, real)) {
+      const std::string fault = ConstantFault(graph, node, real);
+      if (!fault.empty()) return fault;
+      continue;
+    }
+    const std::string fault = InputFault(graph, real);
+    if (!fault.empty()) return fault;
+    ++inputs;
+  }
+  return inputs > 0 ? "" : "both operands are constant";
 }
 
 std::string LinearFault(const Graph& graph, const Node& node) {

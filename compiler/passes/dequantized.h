@@ -52,8 +52,12 @@ bool EndsInQuantize(const Graph& graph, ValueId real);
 
 // Why the integers behind `real` cannot be computed with: it comes from no
 // DequantizeLinear, or from one of more than one scale, of a constant, or of
-// codes wider than 8 bits. "" if they can.
-std::string InputFault(const Graph& graph, ValueId real);
+// codes of more than `most_bytes` bytes. "" if they can.
+std::string InputFault(const Graph& graph, ValueId real, int most_bytes = 1);
+// Why an Add, Sub, Mul or Div cannot take the integers behind its operands; ""
+// if it can. One of them may be constant: codes of one scale and 8 bits for
+// all but Div, or at most 256 different numbers, codes or not.
+std::string PairFault(const Graph& graph, const Node& node);
 // Why a Conv, Gemm or MatMul cannot take the integers behind its operands; ""
 // if it can.
 std::string LinearFault(const Graph& graph, const Node& node);

@@ -67,13 +67,16 @@ bool FoldLinear(Rewriter& rewriter, NodeId id) {
   return rewrite.Apply(result);
 }
 
-// Add, Sub, Mul of two values; averages of one.
-bool FoldArithmetic(Rewriter& rewriter, NodeId id, size_t inputs) {
+// Add, Sub, Mul, Div of two values, one of which may be constant; averages and
+// reciprocals of one.
+bool FoldArithmetic(Rewriter& rewriter, NodeId id) {
   const Graph& graph = rewriter.graph();
   const Node node = graph.node(id);
-  for (size_t i = 0; i < inputs; ++i) {
-    const std::string fault = InputFault(graph, node.operands[i]);
-    if (fault.empty()) continue;
+  const bool pair = IsPair(OpOf(node));
+  const int widest = OpOf(node) == Op::kScaledReciprocal ? 2 : 1;
+  const std::string fault = pair ? PairFault(graph, node)
+                                 : InputFault(graph, node.operands[0], widest);
+  if (!fault.empty()) {
     rewriter.Refuse(kRule, id, fault);
     return false;
   }
@@ -83,7 +86,8 @@ bool FoldArithmetic(Rewriter& rewriter, NodeId id, size_t inputs) {
   }
   IntegerRewrite rewrite(rewriter, id, kRule);
   std::vector<ValueId> operands = node.operands;
-  for (size_t i = 0; i < inputs; ++i) {
+  for (size_t i = 0; i < (pair ? 2 : 1); ++i) {
+    if (graph.IsConstant(node.operands[i])) continue;
     const auto codes = rewrite.Codes(node.operands[i]);
     if (!codes) {
       rewriter.Refuse(kRule, id, "an operand is read with two quantizations");
@@ -107,7 +111,7 @@ bool FoldTail(Rewriter& rewriter, NodeId id) {
   const ValueId real = OpOf(node) == Op::kQuantizeLinear
                            ? node.operands[0]
                            : TailInput(graph, node);
-  std::string fault = InputFault(graph, real);
+  std::string fault = InputFault(graph, real, 2);
   if (fault.empty() && OpOf(node) == Op::kQuantizeLinear) {
     const auto& encoding = graph.value(node.results[0]).type.encoding;
     if (!encoding->per_tensor()) fault = "it has more than one scale";
@@ -189,24 +193,29 @@ bool FoldNode(Rewriter& rewriter, NodeId id) {
     case Op::kAveragePool:
     case Op::kGlobalAveragePool:
     case Op::kReduceMean:
+    case Op::kScaledReciprocal:
       return BehindDequantize(graph, node.operands[0]) &&
-             FoldArithmetic(rewriter, id, 1);
+             FoldArithmetic(rewriter, id);
     case Op::kQuantizeLinear:
       return BehindDequantize(graph, node.operands[0]) &&
              FoldTail(rewriter, id);
     case Op::kAdd:
     case Op::kSub:
     case Op::kMul:
-      if (BehindDequantize(graph, node.operands[0]) &&
-          BehindDequantize(graph, node.operands[1])) {
-        return FoldArithmetic(rewriter, id, 2);
-      }
-      break;
+    case Op::kDiv:
+      if (TailKind(graph, node) != Tail::kNone) break;
+      return (BehindDequantize(graph, node.operands[0]) ||
+              BehindDequantize(graph, node.operands[1])) &&
+             FoldArithmetic(rewriter, id);
     default:
       if (CanSinkDequantize(graph, node)) {
         return SinkDequantize(rewriter, id, kRule);
       }
       if (op == Op::kConcat) return FoldConcat(rewriter, id);
+      if (const std::string fault = SinkFault(graph, node); !fault.empty()) {
+        rewriter.Refuse(kRule, id, fault);
+        return false;
+      }
   }
   return TailKind(graph, node) != Tail::kNone &&
          BehindDequantize(graph, TailInput(graph, node)) &&

@@ -62,6 +62,26 @@ void PadWithCode(Rewriter& rewriter, ValueId quantized, Node& mover,
   mover.attributes.erase("value");
 }
 
+// Where dimension `axis` of what `mover` gives was in what it got.
+std::optional<int64_t> AxisBefore(const Graph& graph, const Node& mover,
+                                  int64_t axis) {
+  const Shape& from = graph.value(mover.operands[0]).type.shape;
+  const Shape& to = graph.value(mover.results[0]).type.shape;
+  switch (OpOf(mover)) {
+    case Op::kTranspose: {
+      const auto perm = PermutationOf(mover, from.size());
+      return perm ? std::optional((*perm)[axis]) : std::nullopt;
+    }
+    case Op::kReshape:
+    case Op::kFlatten:
+    case Op::kSqueeze:
+    case Op::kUnsqueeze:
+      return SurvivingAxis(to, from, axis);
+    default:
+      return std::nullopt;
+  }
+}
+
 bool MoveMovement(Rewriter& rewriter, NodeId id) {
   const Graph& graph = rewriter.graph();
   Node quantize = graph.node(id);
@@ -72,6 +92,17 @@ bool MoveMovement(Rewriter& rewriter, NodeId id) {
   const std::string name = graph.value(old).name;
   TensorType inner = type;
   inner.shape = graph.value(mover.operands[0]).type.shape;
+  if (!type.encoding->per_tensor()) {
+    const auto axis = AxisBefore(graph, mover, type.encoding->axis);
+    if (!axis || type.encoding->block > 0) {
+      rewriter.Refuse("move_before_quantize", id,
+                      "the axis of the quantization does not survive '" +
+                          UserName(graph, mover_id) + "'");
+      return false;
+    }
+    inner.encoding->axis = static_cast<int>(*axis);
+    quantize.attributes["axis"] = *axis;
+  }
   const std::string inner_name = graph.value(mover.operands[0]).name;
   const ValueId codes = rewriter.Declare(inner_name + "_quantized", inner);
   const ValueId result = rewriter.Declare(name, type);
@@ -180,7 +211,7 @@ bool move_before_quantize(Rewriter& rewriter, const PassEnvironment&) {
         continue;
       }
       const auto& encoding = graph.value(node.results[0]).type.encoding;
-      if (!encoding || !encoding->per_tensor() ||
+      if (!encoding || (!encoding->per_tensor() && !Moves(graph, *before)) ||
           !graph.HasSingleUse(node.operands[0]) ||
           !BoundsAreConstant(graph, *before)) {
         continue;

@@ -47,6 +47,18 @@ std::string MissingFor(const Graph& graph, Stage wanted) {
   return "; no pass that brings it there has run";
 }
 
+// The rewrites that weighed costs, by the values that they made anew.
+std::vector<Refusal> DecisionsOf(const Graph& graph,
+                                 const std::vector<MigrationSheet>& sheets) {
+  std::vector<Refusal> decisions;
+  for (const MigrationSheet& sheet : sheets) {
+    if (sheet.decision.empty() || sheet.results.empty()) continue;
+    const std::string& name = graph.value(sheet.results[0].to).name;
+    decisions.push_back({sheet.rule, name, sheet.decision});
+  }
+  return decisions;
+}
+
 bool Verify(const Graph& graph, const std::string& pass, Diagnostics* sink) {
   std::string fault = CheckNodes(graph);
   if (!fault.empty()) {
@@ -116,6 +128,7 @@ bool RunPasses(Graph* graph, const std::vector<std::string>& names,
     record.constant_bytes_after = ConstantBytes(*graph);
     record.rewrites = static_cast<int>(rewriter.applied().size());
     record.kept = rewriter.refused();
+    record.decided = DecisionsOf(*graph, rewriter.applied());
     if (sheets) {
       sheets->insert(sheets->end(), rewriter.applied().begin(),
                      rewriter.applied().end());

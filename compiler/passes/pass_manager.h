@@ -25,6 +25,7 @@ struct PassRecord {
   int64_t constant_bytes_before = 0, constant_bytes_after = 0;
   int rewrites = 0;
   std::vector<Refusal> kept;
+  std::vector<Refusal> decided;  // rewrites made for a cost, and which
   double seconds = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "compiler/passes/pattern.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "compiler/ops/broadcast.h"
@@ -26,6 +27,8 @@ bool TakesSteps(Op op) {
     case Op::kAdd:
     case Op::kSub:
     case Op::kMul:
+    case Op::kDiv:
+    case Op::kScaledReciprocal:
     case Op::kAveragePool:
     case Op::kGlobalAveragePool:
     case Op::kReduceMean:
@@ -36,10 +39,20 @@ bool TakesSteps(Op op) {
   }
 }
 
+bool IsPair(Op op) {
+  return op == Op::kAdd || op == Op::kSub || op == Op::kMul || op == Op::kDiv;
+}
+
 bool IsIntegerOp(const Graph& graph, const Node& node) {
   if (!TakesSteps(OpOf(node))) return false;
-  const TensorType& first = graph.value(node.operands[0]).type;
-  return IsInteger(first.element) && first.encoding.has_value();
+  const auto codes = [&](size_t at) {
+    const TensorType& type = graph.value(node.operands[at]).type;
+    return IsInteger(type.element) && type.encoding.has_value();
+  };
+  if (!IsPair(OpOf(node))) return codes(0);
+  const bool first = graph.IsConstant(node.operands[0]);
+  const bool second = graph.IsConstant(node.operands[1]);
+  return (first || codes(0)) && (second || codes(1)) && !(first && second);
 }
 
 bool MovesElements(Op op) {
@@ -90,25 +103,32 @@ std::optional<std::vector<double>> AsChannelVector(const Tensor& constant,
   return values;
 }
 
-bool IsLinear(Op op) {
-  return op == Op::kConv || op == Op::kGemm || op == Op::kMatMul;
+bool IsFinite(const Tensor& constant) {
+  for (int64_t i = 0; IsFloat(constant.type) && i < constant.size(); ++i) {
+    if (!std::isfinite(constant.real(i))) return false;
+  }
+  return true;
 }
 
-std::vector<double> RealNumbersOf(const Tensor& tensor,
-                                  const Encoding& encoding) {
-  int64_t inner = 1;
-  for (size_t d = encoding.axis + 1;
-       !encoding.per_tensor() && d < tensor.shape.size(); ++d) {
-    inner *= tensor.shape[d];
+std::vector<double> DistinctNumbers(const Tensor& constant,
+                                    const std::optional<Encoding>& encoding) {
+  std::vector<double> numbers;
+  if (encoding) {
+    numbers = RealNumbersOf(constant, *encoding);
+  } else {
+    for (int64_t i = 0; i < constant.size(); ++i) {
+      numbers.push_back(constant.real(i));
+    }
   }
-  std::vector<double> reals(tensor.size());
-  for (int64_t i = 0; i < tensor.size(); ++i) {
-    const int64_t c =
-        encoding.per_tensor() ? 0 : i / inner % tensor.shape[encoding.axis];
-    reals[i] = static_cast<double>(tensor.integer(i) - encoding.zero_point(c)) *
-               encoding.scale(c);
-  }
-  return reals;
+  // -0 is the real number 0, as 0 is.
+  for (double& number : numbers) number += 0.0;
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
+
+bool IsLinear(Op op) {
+  return op == Op::kConv || op == Op::kGemm || op == Op::kMatMul;
 }
 
 bool IsReal(const TensorType& type) {

@@ -23,8 +23,11 @@ inline ValueId OperandAt(const Node& node, size_t at) {
 // Operators whose integer form computes a real number from integers, applies
 // steps to it and quantizes it to the result's type.
 bool TakesSteps(Op op);
-// A node of such an operator whose data operands are quantized integers. Its
-// result is integer, or f32: the real number before any quantization.
+// Add, Sub, Mul, Div.
+bool IsPair(Op op);
+// A node of such an operator whose data operands are quantized integers; one of
+// a pair may be a constant of any kind. Its result is integer, or f32: the real
+// number before any quantization.
 bool IsIntegerOp(const Graph& graph, const Node& node);
 // Operators that move or select elements and keep their numbers.
 bool MovesElements(Op op);
@@ -39,14 +42,15 @@ std::optional<std::vector<double>> AsChannelVector(const Tensor& constant,
                                                    const Shape& shape,
                                                    int64_t axis);
 
+// No element is an infinity or NaN.
+bool IsFinite(const Tensor& constant);
+// The different numbers of a constant, ascending; with an encoding, those that
+// its codes stand for. Requires IsFinite(constant).
+std::vector<double> DistinctNumbers(const Tensor& constant,
+                                    const std::optional<Encoding>& encoding);
+
 // Operators with a weight matrix: Conv, Gemm, MatMul.
 bool IsLinear(Op op);
-
-// The numbers that the codes of `tensor` stand for, row-major. The product of a
-// difference of 16-bit codes and a float32 scale is exact in a double. Not for
-// blocked encodings.
-std::vector<double> RealNumbersOf(const Tensor& tensor,
-                                  const Encoding& encoding);
 
 // Real-valued float types: what arithmetic between DQ and Q works on.
 bool IsReal(const TensorType& type);

@@ -80,7 +80,7 @@ TEST(Pattern, MoversAndStepTakersAreDifferentThings) {
     EXPECT_FALSE(MovesElements(op));
   }
   EXPECT_FALSE(MovesElements(Op::kPad));
-  EXPECT_FALSE(TakesSteps(Op::kDiv));
+  EXPECT_FALSE(TakesSteps(Op::kSoftmax));
 }
 
 }  // namespace

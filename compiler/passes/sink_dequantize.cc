@@ -1,5 +1,7 @@
 #include "compiler/passes/sink_dequantize.h"
 
+#include <algorithm>
+
 #include "compiler/ops/movement.h"
 #include "compiler/passes/dequantized.h"
 
@@ -20,6 +22,26 @@ size_t DataOperands(const Node& node) {
   return OpOf(node) == Op::kConcat ? node.operands.size() : 1;
 }
 
+// Where dimension `axis` of what `node` moves is in its result.
+std::optional<int64_t> AxisBehind(const Graph& graph, const Node& node,
+                                  int64_t axis) {
+  const Shape& from = graph.value(node.operands[0]).type.shape;
+  switch (OpOf(node)) {
+    case Op::kTranspose: {
+      const auto perm = PermutationOf(node, from.size());
+      if (!perm) return std::nullopt;
+      return std::find(perm->begin(), perm->end(), axis) - perm->begin();
+    }
+    case Op::kReshape:
+    case Op::kFlatten:
+    case Op::kSqueeze:
+    case Op::kUnsqueeze:
+      return SurvivingAxis(from, graph.value(node.results[0]).type.shape, axis);
+    default:
+      return std::nullopt;
+  }
+}
+
 // The encoding behind `node`: equal in front of it but for a moved axis.
 std::optional<Encoding> EncodingBehind(const Graph& graph, const Node& node) {
   const auto first = IntegerRewrite::EncodingOfReal(graph, node.operands[0]);
@@ -29,10 +51,11 @@ std::optional<Encoding> EncodingBehind(const Graph& graph, const Node& node) {
     if (!other || !(*other == *first)) return std::nullopt;
   }
   if (first->per_tensor()) return first;
-  if (OpOf(node) != Op::kTranspose || first->block > 0) return std::nullopt;
-  const size_t rank = graph.value(node.operands[0]).type.shape.size();
-  const auto perm = PermutationOf(node, rank);
-  return perm ? std::optional(PermuteEncoding(*first, *perm)) : std::nullopt;
+  const auto axis = AxisBehind(graph, node, first->axis);
+  if (!axis || first->block > 0) return std::nullopt;
+  Encoding moved = *first;
+  moved.axis = static_cast<int>(*axis);
+  return moved;
 }
 
 // The same codes type in every operand.
@@ -55,6 +78,13 @@ ValueId ZeroCode(Rewriter& rewriter, const TensorType& type) {
 }
 
 }  // namespace
+
+std::string SinkFault(const Graph& graph, const Node& node) {
+  if (node.operands.empty() || !MovesElements(OpOf(node))) return "";
+  const auto encoding = IntegerRewrite::EncodingOfReal(graph, node.operands[0]);
+  if (!encoding || CanSinkDequantize(graph, node)) return "";
+  return "the axis of the quantization does not survive it";
+}
 
 bool CanSinkDequantize(const Graph& graph, const Node& node) {
   const Op op = OpOf(node);

@@ -13,6 +13,9 @@ namespace fold {
 // zeros, and all its data operands come from DequantizeLinear nodes.
 bool CanSinkDequantize(const Graph& graph, const Node& node);
 
+// Why a node that moves dequantized elements cannot; "" if it can or is none.
+std::string SinkFault(const Graph& graph, const Node& node);
+
 bool SinkDequantize(Rewriter& rewriter, NodeId id, const std::string& rule);
 
 }  // namespace fold

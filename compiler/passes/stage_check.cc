@@ -160,7 +160,6 @@ std::string SimplifiedFault(const Graph& graph, const Node& node) {
 // An operator between DequantizeLinear and QuantizeLinear that could take the
 // integers.
 bool IsUnfolded(const Graph& graph, const Node& node) {
-  size_t inputs = 1;
   switch (OpOf(node)) {
     case Op::kConv:
     case Op::kGemm:
@@ -169,17 +168,19 @@ bool IsUnfolded(const Graph& graph, const Node& node) {
     case Op::kAdd:
     case Op::kSub:
     case Op::kMul:
-      inputs = 2;
+    case Op::kDiv:
+      if (!PairFault(graph, node).empty()) return false;
       break;
     case Op::kAveragePool:
     case Op::kGlobalAveragePool:
     case Op::kReduceMean:
+      if (!InputFault(graph, node.operands[0]).empty()) return false;
+      break;
+    case Op::kScaledReciprocal:
+      if (!InputFault(graph, node.operands[0], 2).empty()) return false;
       break;
     default:
       return false;
-  }
-  for (size_t i = 0; i < inputs; ++i) {
-    if (!InputFault(graph, node.operands[i]).empty()) return false;
   }
   return EndsInQuantize(graph, node.results[0]);
 }
@@ -197,7 +198,7 @@ std::string FoldedFault(const Graph& graph, const Node& node) {
   const TensorType& made = graph.value(node.results[0]).type;
   const bool foldable = codes.encoding && made.encoding->per_tensor() &&
                         codes.encoding->per_tensor() &&
-                        ElementSize(codes.element) == 1 &&
+                        ElementSize(codes.element) <= 2 &&
                         !graph.IsConstant(before->operands[0]);
   return foldable ? "a fake-quantization is left" : "";
 }

@@ -119,6 +119,7 @@ RunFn FunctionOf(Opcode opcode) {
     case Opcode::PAD: return RunPad;
     case Opcode::SLICE: return RunSlice;
     case Opcode::CLAMP: return RunClamp;
+    case Opcode::RECIPROCAL: return RunReciprocal;
     case Opcode::F64_CONV: return RunF64Conv;
     case Opcode::F64_GEMM: return RunF64Gemm;
     case Opcode::F64_MATMUL: return RunF64Matmul;

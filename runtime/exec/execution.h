@@ -114,6 +114,7 @@ void RunConcat(const OpRun& r);
 void RunPad(const OpRun& r);
 void RunSlice(const OpRun& r);
 void RunClamp(const OpRun& r);
+void RunReciprocal(const OpRun& r);
 void RunF64Conv(const OpRun& r);
 void RunF64Gemm(const OpRun& r);
 void RunF64Matmul(const OpRun& r);

@@ -189,4 +189,21 @@ void RunClamp(const OpRun& r) {
   ShareRange(r, op, kernels::ClampCodesRange);
 }
 
+void RunReciprocal(const OpRun& r) {
+  const auto& p = *r.op->parameters_as_ReciprocalParameters();
+  kernels::ReciprocalCodes op;
+  op.shape = Same(r, p.axis(), format::View(p.numerators()).size > 1);
+  op.x_type = CodeTypeOf(r.Input(0).type());
+  op.out_type = CodeTypeOf(r.Output().type());
+  op.x = r.InputAs<void>(0);
+  op.out = r.OutputAs<void>();
+  op.x_zero = p.input_zero();
+  op.numerators = format::View(p.numerators()).data;
+  op.denominators = format::View(p.denominators()).data;
+  op.zero = p.zero();
+  op.lo = p.lo();
+  op.hi = p.hi();
+  ShareRange(r, op, kernels::ReciprocalRange);
+}
+
 }  // namespace fold::exec

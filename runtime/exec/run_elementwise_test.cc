@@ -164,5 +164,23 @@ TEST(RunElementwise, WorkersAgree) {
                         : 7 * input[0] / 8 + 1);
 }
 
+TEST(RunElementwise, ReciprocalPerChannel) {
+  TestArtifact a;
+  const int x = a.Input("x", ElementType::S8, {3, 2});
+  const int y = a.Output("y", ElementType::U8, {3, 2});
+  format::ReciprocalParametersT p;
+  p.input_zero = 1;
+  p.axis = 1;
+  p.numerators = {7, -300};
+  p.denominators = {2, 1};
+  p.zero = 10;
+  p.lo = 2;
+  p.hi = 200;
+  a.Add(Opcode::RECIPROCAL, p, {x}, y);
+  // 7 / (2 d) + 10 and -300 / d + 10 for d = x - 1.
+  EXPECT_EQ(RunFile(a.Finish(), {BytesOf<int8_t>({2, 2, 1, 1, 0, -9})}),
+            (Bytes{14, 2, 200, 2, 6, 40}));
+}
+
 }  // namespace
 }  // namespace fold::exec

@@ -97,6 +97,7 @@ bool CheckConcat(const OpCheck& c);
 bool CheckPad(const OpCheck& c);
 bool CheckSlice(const OpCheck& c);
 bool CheckClamp(const OpCheck& c);
+bool CheckReciprocal(const OpCheck& c);
 bool CheckF64Conv(const OpCheck& c);
 bool CheckF64Gemm(const OpCheck& c);
 bool CheckF64Matmul(const OpCheck& c);

@@ -172,6 +172,42 @@ bool CheckClamp(const OpCheck& c) {
   return CheckSameShape(c) && CheckBounds(c, p.lo(), p.hi(), c.Output().type());
 }
 
+bool CheckReciprocal(const OpCheck& c) {
+  constexpr int64_t kMostNumerator = int64_t{1} << 62;
+  constexpr int64_t kMostDenominator = int64_t{1} << 46;
+  const auto& p = *c.op->parameters_as_ReciprocalParameters();
+  const ElementType type = c.Input(0).type();
+  if (!IsCode(type) || ElementBytes(type) > 2) {
+    return c.Fail("input has neither 8 nor 16 bits");
+  }
+  const Span<int64_t> numerators = View(p.numerators());
+  const Span<int64_t> denominators = View(p.denominators());
+  int64_t channels = 1;
+  if (!CheckSameShape(c) ||
+      !CheckBounds(c, p.input_zero(), p.input_zero(), type) ||
+      !CheckBounds(c, p.lo(), p.hi(), c.Output().type()) ||
+      !ChannelsAlong(c, ShapeOf(c.Input(0)), p.axis(), &channels)) {
+    return false;
+  }
+  if ((numerators.size != 1 && numerators.size != channels) ||
+      denominators.size != numerators.size) {
+    return c.Fail("numerators or denominators for other channels");
+  }
+  if (!IsAligned(numerators) || !IsAligned(denominators)) {
+    return c.Fail("numerators or denominators are not aligned");
+  }
+  if (!c.check->Spend(2 * numerators.size)) return false;
+  for (int64_t i = 0; i < numerators.size; ++i) {
+    const int64_t n = numerators.data[i], d = denominators.data[i];
+    if (n < -kMostNumerator || n > kMostNumerator || d < 1 ||
+        d > kMostDenominator) {
+      return c.Fail("fraction %lld / %lld", static_cast<long long>(n),
+                    static_cast<long long>(d));
+    }
+  }
+  return true;
+}
+
 bool CheckCopy(const OpCheck& c) {
   return (c.Input(0).type() == c.Output().type() &&
           c.Input(0).bytes() == c.Output().bytes()) ||

@@ -210,5 +210,49 @@ TEST(CheckElementwise, PadAndSlice) {
   EXPECT_TRUE(Refuses(&a, "start or step of dimension 1"));
 }
 
+TEST(CheckElementwise, Reciprocal) {
+  TestArtifact a;
+  const int x = a.Arena(ElementType::S8, {2, 3});
+  const int y = a.Arena(ElementType::U8, {2, 3});
+  ReciprocalParametersT p;
+  p.axis = 1;
+  p.numerators = {1, -2, 0};
+  p.denominators = {1, 3, int64_t{1} << 46};
+  p.hi = 255;
+  OpT* op = a.Add(Opcode::RECIPROCAL, std::move(p), {x}, y);
+  ReciprocalParametersT& q = *op->parameters.AsReciprocalParameters();
+  EXPECT_TRUE(Accepts(&a));
+  q.denominators[2] = (int64_t{1} << 46) + 1;
+  EXPECT_TRUE(Refuses(&a, "fraction 0 / 70368744177665"));
+  q.denominators[2] = 0;
+  EXPECT_TRUE(Refuses(&a, "fraction 0 / 0"));
+  q.denominators[2] = 1;
+  q.numerators[1] = (int64_t{1} << 62) + 1;
+  EXPECT_TRUE(Refuses(&a, "fraction 4611686018427387905 / 3"));
+  q.numerators[1] = INT64_MIN;
+  EXPECT_TRUE(Refuses(&a, "fraction -9223372036854775808 / 3"));
+  q.numerators = {1, 2};
+  EXPECT_TRUE(Refuses(&a, "numerators or denominators for other channels"));
+  q.numerators = {};
+  EXPECT_TRUE(Refuses(&a, "numerators or denominators for other channels"));
+  q.numerators = {1, 2, 3};
+  q.axis = 0;
+  EXPECT_TRUE(Refuses(&a, "numerators or denominators for other channels"));
+  q.axis = 2;
+  EXPECT_TRUE(Refuses(&a, "axis 2"));
+  q.axis = 1;
+  q.input_zero = 128;
+  EXPECT_TRUE(Refuses(&a, "codes from 128 to 128"));
+  q.input_zero = 0;
+  q.lo = -1;
+  EXPECT_TRUE(Refuses(&a, "codes from -1 to 255"));
+  q.lo = 0;
+  a.artifact.tensors[y]->shape = {3, 2};
+  EXPECT_TRUE(Refuses(&a, "input and result differ in shape"));
+  a.artifact.tensors[y]->shape = {2, 3};
+  a.artifact.tensors[x]->type = ElementType::S32;
+  EXPECT_TRUE(Refuses(&a, "input has neither 8 nor 16 bits"));
+}
+
 }  // namespace
 }  // namespace fold::format

@@ -30,6 +30,7 @@ constexpr OpRule kRules[] = {
     {Opcode::PAD, "PAD", 1, 1, false, false, CheckPad},
     {Opcode::SLICE, "SLICE", 1, 1, false, false, CheckSlice},
     {Opcode::CLAMP, "CLAMP", 1, 1, true, false, CheckClamp},
+    {Opcode::RECIPROCAL, "RECIPROCAL", 1, 1, true, false, CheckReciprocal},
     {Opcode::F64_CONV, "F64_CONV", 2, 3, false, false, CheckF64Conv},
     {Opcode::F64_GEMM, "F64_GEMM", 2, 3, false, false, CheckF64Gemm},
     {Opcode::F64_MATMUL, "F64_MATMUL", 2, 2, false, false, CheckF64Matmul},

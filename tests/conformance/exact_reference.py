@@ -278,12 +278,23 @@ def explicit_pad(x, pads, value=None):
                   else value.reshape(()).item())
 
 
+# An infinity before the QuantizeLinear that saturates it by its sign.
+HUGE = Fraction(10) ** 300
+
+
+def divide(a, b):
+    """a / b; 0 / 0, not a number, becomes the zero point: the code of 0."""
+    def one(x, y):
+        return Fraction(x) / y if y else HUGE * ((x > 0) - (x < 0))
+    return np.frompyfunc(one, 2, 1)(a, b)
+
+
 # Operators on real numbers: the inputs come as Fractions.
 REAL = {
     "Conv": conv, "Gemm": gemm, "BatchNormalization": batch_norm,
     "MatMul": lambda a, b: np.matmul(a, b), "Clip": clip,
     "Add": lambda a, b: a + b, "Sub": lambda a, b: a - b,
-    "Mul": lambda a, b: a * b, "Div": lambda a, b: a / b,
+    "Mul": lambda a, b: a * b, "Div": divide,
     "Relu": lambda x: np.maximum(x, Fraction(0)), "Softmax": softmax,
     "MaxPool": max_pool, "AveragePool": average_pool,
     "GlobalAveragePool": lambda x: mean(x, range(2, x.ndim)),

@@ -22,6 +22,16 @@ bool IsExpectation(std::string_view line) {
          Directive(line, "REFUSED:");
 }
 
+std::vector<std::string> SplitBlanks(std::string_view list) {
+  std::vector<std::string> words;
+  while (!list.empty()) {
+    const size_t blank = std::min(list.find(' '), list.size());
+    if (blank > 0) words.emplace_back(list.substr(0, blank));
+    list.remove_prefix(std::min(blank + 1, list.size()));
+  }
+  return words;
+}
+
 std::vector<std::string> SplitPasses(std::string_view list) {
   std::vector<std::string> passes;
   while (!list.empty()) {
@@ -57,6 +67,9 @@ class Reader {
       if (run->empty()) return "RUN names no pass (`parse` for none)";
       has_run_ = true;
       (blocks_.empty() ? passes_ : blocks_.back().passes) = SplitPasses(*run);
+    } else if (const auto target = Directive(line, "TARGET:")) {
+      (blocks_.empty() ? target_ : blocks_.back().target) =
+          SplitBlanks(*target);
     } else if (blocks_.empty()) {
       const std::string_view text = Trim(line);
       if (!text.empty() && text[0] != '#') return "a graph outside of a block";
@@ -89,6 +102,7 @@ class Reader {
     block.name = name;
     block.first_line = number_;
     block.passes = passes_;
+    block.target = target_;
     block.graph = std::string(number_ - 1, '\n') + "\n";
     blocks_.push_back(block);
     return "";
@@ -122,7 +136,7 @@ class Reader {
   }
 
   std::vector<Block>& blocks_;
-  std::vector<std::string> passes_;
+  std::vector<std::string> passes_, target_;
   bool has_run_ = false;
   std::set<std::string> names_;
   int number_ = 0;

@@ -3,6 +3,9 @@
 //
 //   # RUN: pass[,pass…]      for all blocks below; in a block, for it alone.
 //                            `parse` alone runs no pass.
+//   # TARGET: kind[!i] …     the op table of the target that passes see; kind!1
+//                            wants a constant as operand 1. For all blocks
+//                            below or one, as RUN; without it, no target.
 //   # --- name               starts a block
 //   fir 1 annotated …        the graph
 //   # CHECK: …               held against the printed graph and, behind it, the
@@ -34,6 +37,7 @@ struct Block {
   int first_line = 0;               // of the file, from 1: its `# ---` line
   int end_line = 0;                 // one behind its last
   std::vector<std::string> passes;  // none: parse alone
+  std::vector<std::string> target;  // rows of its op table; none: no target
   // As many lines as the block, so that places in it are places in the file.
   std::string graph;
   std::vector<Check> checks;

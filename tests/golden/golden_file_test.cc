@@ -42,6 +42,16 @@ TEST(GoldenFile, ReadsBlocks) {
   EXPECT_EQ(blocks[1].refusals[0].pattern, "turn: no");
 }
 
+TEST(GoldenFile, TargetsForAllBlocksAndForOne) {
+  const auto blocks = Blocks(
+      "# RUN: turn\n# TARGET: a b!1\n# --- first\n# --- second\n"
+      "# TARGET: c\n# --- third\n");
+  ASSERT_EQ(blocks.size(), 3u);
+  EXPECT_EQ(blocks[0].target, (std::vector<std::string>{"a", "b!1"}));
+  EXPECT_EQ(blocks[1].target, (std::vector<std::string>{"c"}));
+  EXPECT_EQ(blocks[2].target, blocks[0].target);
+}
+
 TEST(GoldenFile, PlacesInABlockArePlacesInTheFile) {
   const auto blocks = Blocks(kFile);
   const auto lines = SplitLines(blocks[1].graph);

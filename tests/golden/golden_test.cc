@@ -23,6 +23,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A target with the ops of the block's TARGET line.
+TargetDescriptor TargetOf(const std::vector<std::string>& rows) {
+  TargetDescriptor target;
+  target.name = "golden";
+  for (const std::string& row : rows) {
+    TargetOp op;
+    const size_t mark = row.find('!');
+    op.kind = row.substr(0, mark);
+    if (mark != std::string::npos) {
+      op.constant_operands = {std::stoi(row.substr(mark + 1))};
+    }
+    target.ops.push_back(op);
+  }
+  return target;
+}
+
 Outcome RunBlock(const Block& block) {
   Outcome outcome;
   Graph graph;
@@ -38,6 +54,8 @@ Outcome RunBlock(const Block& block) {
   std::vector<Refusal> refusals;
   PassContext context;
   context.verify = VerifyMode::kEach;
+  const TargetDescriptor target = TargetOf(block.target);
+  if (!block.target.empty()) context.target = &target;
   if (!RunPasses(&graph, block.passes, context, &diagnostics, &sheets,
                  &refusals) &&
       !diagnostics.has_error()) {

@@ -200,6 +200,21 @@ def matmul_batched(net):
     net.finish(y, I8, scale=0.1, real=True)
 
 
+def matmul_constant_left(net):
+    """Constant on the left, a scale for each row, an addend for each row."""
+    w = net.weight([6, 9], I8, axis=0)
+    x = net.fake(net.input([3, 9, 4]), U8, scale=net.scale(0.02, 0.04))
+    addend = net.rng.normal(0, 1, (6, 1)).astype(np.float32)
+    y = net.node("Add", [net.node("MatMul", [w, x]), net.constant(addend)])
+    net.finish(net.node("Relu", [y]), U8, scale=0.06)
+
+
+def vector_times_matrix(net):
+    w = net.weight([9], I8)
+    x = net.fake(net.input([9, 40]), I8, scale=net.scale(0.02, 0.04))
+    net.finish(net.node("MatMul", [w, x]), I8, scale=0.06)
+
+
 CASES = [(f, "exact", "integer") for f in (
     conv1d, conv2d, conv2d_uint8, conv2d_mixed, conv_grouped, conv_depthwise,
     conv_depthwise_multiplier, conv_dilated, conv_asymmetric_pads,
@@ -207,4 +222,4 @@ CASES = [(f, "exact", "integer") for f in (
     conv_ties, conv_int32_bias, conv_wide_bias, conv_relu, conv_clip,
     conv_batch_norm, conv_div_batch_norm, conv_padded, gemm,
     gemm_not_transposed, gemm_transposed_a, gemm_alpha_beta, matmul,
-    matmul_batched)] + [(conv_without_rounding, "exact", "")]
+    matmul_batched, matmul_constant_left, vector_times_matrix)] + [(conv_without_rounding, "exact", "")]

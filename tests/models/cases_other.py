@@ -63,6 +63,53 @@ def div_constant(net):
     net.finish(net.node("Div", [x, net.constant(value)]), I8, scale=0.03)
 
 
+def coded(net, codes, scale, zero, kind=I8):
+    """A constant behind a DequantizeLinear."""
+    return net.dequantize(net.coded_constant(
+        np.asarray(codes, dtype=kind), np.float32(scale), kind(zero), "codes"))
+
+
+def constant_over_value(net):
+    x = net.fake(net.input([64, 3, 2]), U8, scale=0.02, zero=100)
+    y = net.node("Div", [net.constant(np.float32(0.7)), x])
+    net.finish(y, I8, scale=0.05)
+
+
+def channels_over_value(net):
+    x = net.fake(net.input([64, 3, 2]), I8, scale=0.02, zero=-7)
+    value = np.float32([0.7, -2, 0]).reshape(3, 1)
+    y = net.node("Relu", [net.node("Div", [net.constant(value), x])])
+    net.finish(y, U8, scale=0.05, zero=3)
+
+
+def tensor_over_value(net):
+    x = net.fake(net.input([64, 3, 2]), U8, scale=0.02, zero=100)
+    c = coded(net, [[1, 2], [-3, 4], [5, -100]], 0.03, 1)
+    net.finish(net.node("Div", [c, x]), I8, scale=0.05)
+
+
+def value_over_value(net):
+    a, b = two(net, I8)
+    net.finish(net.node("Div", [a, b]), I8, scale=0.05)
+
+
+def coded_constants(net):
+    """Factor, addend and bounds of a clip behind DequantizeLinear."""
+    x = net.fake(net.input([2, 3, 4, 4]), I8, scale=0.02)
+    factor = coded(net, [[[5]], [[-9]], [[77]]], 0.03, 4)
+    y = net.node("Mul", [factor, x])
+    y = net.node("Add", [y, coded(net, 9, 0.1, -3)])
+    low = coded(net, 128, 0.05, 138, U8)
+    y = net.node("Clip", [y, low, coded(net, 248, 0.05, 128, U8)])
+    net.finish(y, U8, scale=0.03, zero=30)
+
+
+def constant_tensor_added(net):
+    x = net.fake(net.input([64, 3, 2]), U8, scale=0.02, zero=100)
+    c = coded(net, [[1, 2], [-3, 4], [5, -100]], 0.03, 1)
+    net.finish(net.node("Add", [x, c]), I8, scale=0.05)
+
+
 def relu_alone(net):
     x = net.fake(net.input([3, 50]), I8)
     net.finish(net.node("Relu", [x]), U8, scale=0.021, zero=0)
@@ -255,6 +302,8 @@ def unrounded_add(net):
 CASES = [(f, "exact", "integer") for f in (
     add, add_uint8_relu, add_ties, add_broadcast, add_twice_the_same,
     add_constant, mul, mul_uint8_broadcast, mul_constant, div_constant,
+    constant_over_value, channels_over_value, tensor_over_value,
+    value_over_value, coded_constants, constant_tensor_added,
     relu_alone, clip_alone, requantize, max_pool, max_pool_ceil_dilated,
     average_pool, average_pool_ties, average_pool_pads_left_out,
     average_pool_pads_counted, average_pool_ceil, global_average_pool,

@@ -74,22 +74,29 @@ TEST(ClampRegress, AbsorbedReluIsASource) {
   }
 }
 
-// onnxruntime PR#26438: bounds that come from constant codes. Folded or refused
-// by name, never something else.
+// onnxruntime PR#26438: bounds that come from constant codes are the numbers
+// that these stand for.
 TEST(ClampRegress, BoundsBehindDequantizeLinear) {
-  const auto model = ModelOf(
-      "g (float[2,4] x) => (uint8[2,4] y)"
-      " <float sx = {0.1}, uint8 zx = {100}, float sb = {0.05},"
-      "  uint8 zb = {128}, uint8 lo = {128}, uint8 hi = {248}> {"
-      " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
-      " l = DequantizeLinear(lo, sb, zb)"
-      " h = DequantizeLinear(hi, sb, zb)"
-      " [clip] c = Clip(dx, l, h)"
-      " y = QuantizeLinear(c, sx, zx) }");
-  if (CompileModel(model).exit_code == 0) {
-    ExpectIdeal(model, 1, 12);
-  } else {
-    ExpectRefusal(model, DiagnosticCode::unsupported_operator, "clip");
+  const char* const bounds[] = {
+      "float sb = {0.05}, uint8 zb = {128}, uint8 lo = {128}, uint8 hi = {248}",
+      "float sb = {0.0001}, uint16 zb = {65535}, uint16 lo = {15535},"
+      " uint16 hi = {65535}"};
+  for (const char* bound : bounds) {
+    SCOPED_TRACE(bound);
+    const auto model = ModelOf(
+        "g (float[2,4] x) => (uint8[2,4] y)"
+        " <float sx = {0.1}, uint8 zx = {100}, " +
+            std::string(bound) +
+            "> {"
+            " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
+            " l = DequantizeLinear(lo, sb, zb)"
+            " h = DequantizeLinear(hi, sb, zb)"
+            " [clip] c = Clip(dx, l, h)"
+            " y = QuantizeLinear(c, sx, zx) }",
+        21);
+    const auto result = ExpectIdeal(model, 1, 12);
+    EXPECT_TRUE(result.report.artifact.integer_only) << Describe(result);
+    EXPECT_EQ(result.report.ops.size(), 1u) << Describe(result);
   }
 }
 

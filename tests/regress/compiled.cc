@@ -10,19 +10,17 @@
 
 #include "compiler/api/convert.h"
 #include "compiler/api/target_file.h"
+#include "compiler/check/artifact_check.h"
 #include "onnx/defs/parser.h"
 #include "runtime/include/fold/runtime.h"
 
 namespace fold::regress {
 namespace {
 
-const TargetDescriptor& HostTarget() {
-  static const TargetDescriptor target = [] {
-    foldd::v1::TargetDescriptor message;
-    EXPECT_EQ(FindBuiltinTarget("x86-64", &message), "");
-    return FromProto(message);
-  }();
-  return target;
+TargetDescriptor TargetNamed(const std::string& name) {
+  foldd::v1::TargetDescriptor message;
+  EXPECT_EQ(FindBuiltinTarget(name, &message), "");
+  return FromProto(message);
 }
 
 // Memory aligned as artifacts and arenas want it.
@@ -53,6 +51,10 @@ void Store(fold_type type, double value, void* bytes, size_t i) {
       return Put<uint8_t>(value, bytes, i);
     case FOLD_S8:
       return Put<int8_t>(value, bytes, i);
+    case FOLD_U16:
+      return Put<uint16_t>(value, bytes, i);
+    case FOLD_S16:
+      return Put<int16_t>(value, bytes, i);
     case FOLD_S32:
       return Put<int32_t>(value, bytes, i);
     case FOLD_S64:
@@ -204,12 +206,12 @@ std::string DrawnList(uint32_t seed, int count, int low, int high) {
 }
 
 CompileResult CompileModel(const onnx::ModelProto& model,
-                           CompileOptions options) {
+                           CompileOptions options, const std::string& target) {
   const std::string bytes = model.SerializeAsString();
   options.taps = true;
   options.verify = CompileOptions::Verify::kEach;
   return Compile({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
-                 HostTarget(), options);
+                 TargetNamed(target), options);
 }
 
 std::string Describe(const CompileResult& result) {
@@ -305,8 +307,9 @@ void ExpectSame(const CompileResult& result, const Ideals& inputs,
   }
 }
 
-CompileResult ExpectIdeal(const onnx::ModelProto& model, const Ideals& inputs) {
-  CompileResult result = CompileModel(model);
+CompileResult ExpectIdeal(const onnx::ModelProto& model, const Ideals& inputs,
+                          const std::string& target) {
+  CompileResult result = CompileModel(model, {}, target);
   EXPECT_EQ(result.exit_code, 0) << Describe(result);
   if (result.exit_code != 0) return result;
   Ideals ideals = inputs;
@@ -333,6 +336,18 @@ CompileResult ExpectIdeal(const onnx::ModelProto& model, uint32_t seed,
     if (testing::Test::HasFailure()) break;
   }
   return result;
+}
+
+void ExpectChecked(const CompileResult& result, const onnx::ModelProto& model) {
+  const std::string bytes = model.SerializeAsString();
+  check::CheckReport report;
+  std::string why;
+  EXPECT_TRUE(check::CheckArtifact(
+      result.artifact,
+      {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, {},
+      &report, &why))
+      << why;
+  EXPECT_TRUE(report.passed()) << report.Text();
 }
 
 void ExpectRefusal(const onnx::ModelProto& model, DiagnosticCode code,

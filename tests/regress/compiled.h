@@ -22,9 +22,11 @@ onnx::ModelProto ModelOf(const std::string& graph, int version = 17);
 // initializer: "{3, -1, …}".
 std::string DrawnList(uint32_t seed, int count, int low, int high);
 
-// Compiled with every check between the passes, and with taps.
+// Compiled with every check between the passes, and with taps; for x86-64, or
+// for another target that foldd knows by name.
 CompileResult CompileModel(const onnx::ModelProto& model,
-                           CompileOptions options = {});
+                           CompileOptions options = {},
+                           const std::string& target = "x86-64");
 
 // Diagnostics and refusals, for a failing test's message.
 std::string Describe(const CompileResult& result);
@@ -54,11 +56,16 @@ void ExpectSame(const CompileResult& result, const Ideals& inputs,
 // Compiles and runs `model` on `inputs` and holds every output and every tap
 // against its ideal value; adds a failure to the running test where one
 // differs. Returns the compile's result for further questions.
-CompileResult ExpectIdeal(const onnx::ModelProto& model, const Ideals& inputs);
+CompileResult ExpectIdeal(const onnx::ModelProto& model, const Ideals& inputs,
+                          const std::string& target = "x86-64");
 // With inputs drawn from the seed: several times, in [-range, range] where
 // they are float, over all codes where they are integers.
 CompileResult ExpectIdeal(const onnx::ModelProto& model, uint32_t seed = 1,
                           double range = 4);
+
+// The independent checker finds nothing wrong and nothing that it does not
+// understand in what was compiled from `model`.
+void ExpectChecked(const CompileResult& result, const onnx::ModelProto& model);
 
 // The compile fails, and its first error has this code and names this node.
 void ExpectRefusal(const onnx::ModelProto& model, DiagnosticCode code,

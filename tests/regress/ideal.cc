@@ -141,12 +141,22 @@ const mpq_class Product(const mpq_class& a, const mpq_class& b) {
   return a * b;
 }
 
+// A number over zero stands for an infinity, which the next QuantizeLinear
+// saturates by its sign; zero over zero, not a number, becomes the zero point,
+// which is the code of zero.
+mpq_class Quotient(const mpq_class& a, const mpq_class& b) {
+  if (sgn(b) != 0) return a / b;
+  mpz_class huge;
+  mpz_ui_pow_ui(huge.get_mpz_t(), 10, 300);
+  return mpq_class(huge) * sgn(a);
+}
+
 std::optional<Binary> BinaryOf(const std::string& op) {
   using Q = mpq_class;
   if (op == "Add") return Binary(Sum);
   if (op == "Mul") return Binary(Product);
   if (op == "Sub") return [](const Q& a, const Q& b) { return Q(a - b); };
-  if (op == "Div") return [](const Q& a, const Q& b) { return Q(a / b); };
+  if (op == "Div") return Binary(Quotient);
   return std::nullopt;
 }
 

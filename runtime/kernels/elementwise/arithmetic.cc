@@ -77,6 +77,29 @@ void RequantizeCodesRange(const RequantizeCodes& op, int64_t begin,
   });
 }
 
+void ReciprocalRange(const ReciprocalCodes& op, int64_t begin, int64_t end) {
+  const int last = op.shape.rank - 1;
+  const int64_t step = op.shape.b_strides[last];
+  WalkRuns(op.shape, begin, end, kRun, [&](const Run& run) {
+    int64_t x[kRun];
+    LoadCodes(op.x_type, op.x, run.a, op.shape.a_strides[last], run.count, x);
+    for (int64_t i = 0; i < run.count; ++i) {
+      const int64_t channel = run.b + i * step;
+      const int64_t d = x[i] - op.x_zero;
+      // N / (D * -d) = -N / (D * d); 0 / 0 has no sign to saturate by.
+      const int64_t n =
+          d < 0 ? -op.numerators[channel] : op.numerators[channel];
+      if (d == 0) {
+        x[i] = n > 0 ? op.hi : n < 0 ? op.lo : Clamp(op.zero, op.lo, op.hi);
+        continue;
+      }
+      const int64_t divisor = op.denominators[channel] * (d < 0 ? -d : d);
+      x[i] = Clamp(HalfEvenDivide(n, divisor) + op.zero, op.lo, op.hi);
+    }
+    StoreCodes(op.out_type, op.out, run.start, run.count, x);
+  });
+}
+
 void ClampCodesRange(const ClampCodes& op, int64_t begin, int64_t end) {
   for (int64_t at = begin; at < end; at += kRun) {
     const int64_t count = end - at < kRun ? end - at : kRun;

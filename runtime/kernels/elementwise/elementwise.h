@@ -97,6 +97,27 @@ struct Table2 {
 void Table2Range(const Table2& op, int64_t begin, int64_t end);
 void Table2RangeReference(const Table2& op, int64_t begin, int64_t end);
 
+// With d = x - x_zero: clamp(half_even(N / (D * d)) + zero), where d = 0 gives
+// hi, lo or clamp(zero) by the sign of N. N and D have one element, or one a
+// channel; |N| <= 2^62, 1 <= D <= 2^46; x has 8 or 16 bits and x_zero is one of
+// its codes.
+struct ReciprocalCodes {
+  StridedShape shape;
+  CodeType x_type = CodeType::kS8;
+  CodeType out_type = CodeType::kS8;
+  const void* x = nullptr;
+  void* out = nullptr;
+  int64_t x_zero = 0;
+  const int64_t* numerators = nullptr;
+  const int64_t* denominators = nullptr;
+  int64_t zero = 0;
+  int64_t lo = 0;
+  int64_t hi = 0;
+};
+void ReciprocalRange(const ReciprocalCodes& op, int64_t begin, int64_t end);
+void ReciprocalRangeReference(const ReciprocalCodes& op, int64_t begin,
+                              int64_t end);
+
 // clamp(x, lo, hi), elements [begin, end) of two equal arrays.
 struct ClampCodes {
   CodeType type = CodeType::kS8;

@@ -230,5 +230,78 @@ TEST(Elementwise, ClampInPlace) {
   }
 }
 
+TEST(Elementwise, Reciprocal) {
+  std::mt19937_64 random(11);
+  ReciprocalCodes op;
+  op.shape = Broadcast();
+  op.shape.b_strides[0] = 0;
+  for (CodeType x_type :
+       {CodeType::kU8, CodeType::kS8, CodeType::kU16, CodeType::kS16}) {
+    for (CodeType out_type : kTypes) {
+      const Guarded<uint8_t> x = AnyCodes(600, x_type, &random);
+      int64_t numerators[4];
+      int64_t denominators[4];
+      for (int c = 0; c < 4; ++c) {
+        numerators[c] = AnyNumber<int64_t>(&random) >> (2 + random() % 60);
+        denominators[c] = 1 + static_cast<int64_t>(random() % 1000);
+      }
+      numerators[3] = 0;
+      denominators[2] = int64_t{1} << 46;
+      op.x_type = x_type;
+      op.out_type = out_type;
+      op.x = x.data();
+      op.x_zero = LoadCode(x_type, x.data(), 7);
+      op.numerators = numerators;
+      op.denominators = denominators;
+      op.zero = static_cast<int64_t>(random() % 256) - 128;
+      op.lo = LowestCode(out_type);
+      op.hi = HighestCode(out_type) - 1;
+      ExpectEqual(op, 600 * CodeBytes(out_type), ReciprocalRange,
+                  ReciprocalRangeReference);
+    }
+  }
+}
+
+// All 65,536 codes of 16 bits, against division in whole numbers by trial.
+TEST(Elementwise, ReciprocalIsTheDefinition) {
+  std::vector<int16_t> x(65536);
+  for (int i = 0; i < 65536; ++i) x[i] = static_cast<int16_t>(i - 32768);
+  std::vector<int16_t> out(65536);
+  ReciprocalCodes op;
+  op.shape.dims[0] = 65536;
+  op.shape.a_strides[0] = 1;
+  op.x_type = CodeType::kS16;
+  op.out_type = CodeType::kS16;
+  op.x = x.data();
+  op.out = out.data();
+  op.x_zero = -7;
+  op.zero = 3;
+  op.lo = -30000;
+  op.hi = 31000;
+  for (const int64_t n : {int64_t{1000000}, int64_t{-12345}, int64_t{0}}) {
+    const int64_t denominator = 4;
+    op.numerators = &n;
+    op.denominators = &denominator;
+    ReciprocalRangeReference(op, 0, 65536);
+    for (int i = 0; i < 65536; ++i) {
+      const int64_t d = denominator * (x[i] + 7);
+      if (d == 0) {
+        ASSERT_EQ(out[i], n > 0 ? 31000 : n < 0 ? -30000 : 3);
+        continue;
+      }
+      const int64_t y = out[i] - 3;  // |n / d - y| <= 1/2, ties to even
+      const int64_t miss = std::abs(2 * (n - y * d));
+      if (out[i] == op.hi || out[i] == op.lo) {
+        ASSERT_GE(n / d * (out[i] == op.hi ? 1 : -1), 29996);
+      } else {
+        ASSERT_LE(miss, std::abs(d)) << i;
+        if (miss == std::abs(d)) {
+          ASSERT_EQ(y % 2, 0) << i;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fold::kernels

@@ -85,4 +85,23 @@ void Table2RangeReference(const Table2& op, int64_t begin, int64_t end) {
   }
 }
 
+void ReciprocalRangeReference(const ReciprocalCodes& op, int64_t begin,
+                              int64_t end) {
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t x =
+        LoadCode(op.x_type, op.x, Offset(op.shape, op.shape.a_strides, i));
+    const int64_t channel = Offset(op.shape, op.shape.b_strides, i);
+    const int64_t n = op.numerators[channel];
+    const int64_t d = op.denominators[channel] * (x - op.x_zero);
+    int64_t y = 0;
+    if (d != 0) {
+      y = Clamp(HalfEvenDivide(d < 0 ? -n : n, d < 0 ? -d : d) + op.zero, op.lo,
+                op.hi);
+    } else {
+      y = n > 0 ? op.hi : n < 0 ? op.lo : Clamp(op.zero, op.lo, op.hi);
+    }
+    StoreCode(op.out_type, op.out, i, y);
+  }
+}
+
 }  // namespace fold::kernels
