@@ -80,7 +80,7 @@ TEST(Action, EveryFieldChangesTheKey) {
 
 // A field that is added to the options must change the key, too.
 TEST(Action, NoFieldOfTheOptionsIsForgotten) {
-  EXPECT_EQ(v1::CompileOptions::descriptor()->field_count(), 7);
+  EXPECT_EQ(v1::CompileOptions::descriptor()->field_count(), 8);
 }
 
 TEST(Action, ADescriptorHasOneForm) {

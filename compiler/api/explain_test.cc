@@ -135,7 +135,8 @@ TEST(Explain, UnknownNamesHaveNearOnes) {
   std::string text;
   EXPECT_EQ(Explain(Report(), "conw", &text),
             "no node, tensor or op 'conw'; did you mean 'conv'?");
-  EXPECT_EQ(Explain(Report(), "", &text), "no node, tensor or op ''");
+  EXPECT_EQ(Explain(Report(), "", &text),
+            "no node, tensor or op ''; did you mean 'c'?");
   EXPECT_EQ(text, "");
 }
 

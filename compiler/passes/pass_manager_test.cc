@@ -129,7 +129,8 @@ graph @g(%q: u8[1,2] q(s=0.5 z=128)) -> %y {
 }
 
 // A pass that runs at a stage that it cannot keep is caught, and named.
-TEST(PassManager, BrokenPromiseOfAStage) {
+// A pass that runs late and gives others work again takes the stage back.
+TEST(PassManager, ALatePassTakesTheStageBack) {
   Graph graph = GraphOf(R"(fir 1 fused
 graph @g(%x: f32[1,2]) -> %y {
   %s = const f32[] [0.5]
@@ -142,17 +143,31 @@ graph @g(%x: f32[1,2]) -> %y {
   %p = matmul(%d, %v) : f32[1,1]
   %y = quantize_linear(%p, %s, %z) : u8[1,1] q(s=0.5 z=128) name "out"
 })");
+  Diagnostics sink;
+  EXPECT_TRUE(RunOn(&graph, {"fold_qdq"}, &sink));
+  EXPECT_EQ(graph.stage, Stage::folded);
+  EXPECT_TRUE(RunOn(&graph, {"fuse_requantize"}, &sink));
+  EXPECT_EQ(graph.stage, Stage::fused);
+}
+
+// A stage that does not hold behind a pass that did not change it.
+TEST(PassManager, BrokenPromiseOfAStage) {
+  Graph graph = GraphOf(R"(fir 1 fused
+graph @g(%x: f32[1,2]) -> %y {
+  %y = relu(%x) : f32[1,2]
+  %lost = relu(%x) : f32[1,2] name "lost"
+})");
   const Graph before = graph;
   Diagnostics sink;
-  EXPECT_FALSE(RunOn(&graph, {"fold_qdq"}, &sink));
+  EXPECT_FALSE(RunOn(&graph, {"fuse_pad"}, &sink));
   ASSERT_EQ(sink.all().size(), 1u);
   EXPECT_EQ(sink.all()[0].code, DiagnosticCode::stage_violated);
-  EXPECT_EQ(sink.all()[0].node, "fold_qdq");
-  EXPECT_NE(sink.all()[0].message.find("'out'"), std::string::npos);
+  EXPECT_EQ(sink.all()[0].node, "fuse_pad");
+  EXPECT_NE(sink.all()[0].message.find("'lost'"), std::string::npos);
   EXPECT_EQ(sink.exit_code(), 5);
   Graph unchecked = before;
   Diagnostics quiet;
-  EXPECT_TRUE(RunOn(&unchecked, {"fold_qdq"}, &quiet, VerifyMode::kOff));
+  EXPECT_TRUE(RunOn(&unchecked, {"fuse_pad"}, &quiet, VerifyMode::kOff));
 }
 
 // What is broken before a pass is found behind it.
