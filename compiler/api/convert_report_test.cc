@@ -37,7 +37,8 @@ void FindUnset(const pb::Message& message, const std::string& path,
 CompileReport Filled() {
   CompileReport report;
   report.artifact = {1, Exactness::kFloat, true, 2, 3, 4, 5};
-  report.passes = {{"fold", 1, 2, 3, 4, 5, 6, 7, {{"n", "why"}}, {{"v", "cost"}}, 0.5}};
+  report.passes = {
+      {"fold", 1, 2, 3, 4, 5, 6, 7, {{"n", "why"}}, {{"v", "cost"}}, 0.5}};
   const SheetNode node = {"n", "conv", {"s"}, {"x"}, {"y"}};
   report.passes[0].sheets = {{{node},
                               {node},

@@ -7,8 +7,8 @@
 
 #include "compiler/api/error_table.h"
 #include "compiler/api/flags.h"
-#include "compiler/base/nearest_name.h"
 #include "compiler/api/report_file.h"
+#include "compiler/base/nearest_name.h"
 
 namespace fold {
 namespace {

@@ -190,8 +190,8 @@ class SheetPrinter {
       PrintFact("unrecoverable", fact);
     }
     if (!sheet_.decision.empty()) {
-      text_ += "decided " + QuoteText(sheet_.decision) + " by " + sheet_.rule +
-               "\n";
+      text_ +=
+          "decided " + QuoteText(sheet_.decision) + " by " + sheet_.rule + "\n";
     }
     if (!sheet_.exceptional_preserved) {
       text_ += "changes " + QuoteText(sheet_.exceptional_domain) + " by " +

@@ -73,7 +73,8 @@ class SheetNumbersTest : public SheetTest {
     p.added = {Make("b", {made}, {to})};
     p.sheet.rule = "numbers";
     p.sheet.results = {{y_, to}};
-    ConstantMove move = {codes_, made, ConstantMove::Kind::kTransformed, "them"};
+    ConstantMove move = {codes_, made, ConstantMove::Kind::kTransformed,
+                         "them"};
     move.how = {{Derivation::Kind::kNamed}};
     move.verify = [](const Graph&, const ConstantMove&) { return ""; };
     p.sheet.constants = {move};
@@ -85,14 +86,23 @@ class SheetNumbersTest : public SheetTest {
   NodeId b_;
 };
 
-TEST_F(SheetNumbersTest, AreThoseOfTheCodes) { ExpectApplied(Numbers({4, -10})); }
+TEST_F(SheetNumbersTest, AreThoseOfTheCodes) {
+  ExpectApplied(Numbers({4, -10}));
+}
 
-TEST_F(SheetNumbersTest, AreOthers) {
-  const std::string fault =
-      "the quantization of 'codes' does not give the numbers of 'numbers";
-  ExpectRefused(Numbers({3, -4}), fault + "'");     // the codes
-  ExpectRefused(Numbers({-10, 4}), fault + ".1'");  // their order
-  ExpectRefused(Numbers({4, -10, 0}), fault + ".2'");
+constexpr char kOtherNumbers[] =
+    "the quantization of 'codes' does not give the numbers of 'numbers'";
+
+TEST_F(SheetNumbersTest, AreTheCodes) {
+  ExpectRefused(Numbers({3, -4}), kOtherNumbers);
+}
+
+TEST_F(SheetNumbersTest, AreInAnotherOrder) {
+  ExpectRefused(Numbers({-10, 4}), kOtherNumbers);
+}
+
+TEST_F(SheetNumbersTest, AreOneMore) {
+  ExpectRefused(Numbers({4, -10, 0}), kOtherNumbers);
 }
 
 TEST_F(SheetEncodingsTest, CompleteAndTrue) { ExpectApplied(Fusion()); }

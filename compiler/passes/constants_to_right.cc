@@ -182,9 +182,9 @@ class Turning {
       how = {Derivation::Kind::kPermuted, LastTwoExchanged(rank)};
     }
     SayTransformed(sheet, constant_.codes, codes, {how});
-    sheet.encodings.push_back(
-        {constant_.codes, codes, EncodingMove::Destination::kType,
-         constant_.encoding.axis, right_.encoding->axis});
+    sheet.encodings.push_back({constant_.codes, codes,
+                               EncodingMove::Destination::kType,
+                               constant_.encoding.axis, right_.encoding->axis});
     std::vector<ValueId> operands = dequantize.operands;
     operands[0] = codes;
     AttributeMap attributes = dequantize.attributes;

@@ -134,14 +134,14 @@ class Replacement {
       if (!(*graph.value(stands).type.encoding == chain->grid.encoding)) {
         return "says another quantization than the result has";
       }
-      if (factor.valid() && Reals(*graph.value(factor).constant) !=
-                                chain->grid.factors) {
+      if (factor.valid() &&
+          Reals(*graph.value(factor).constant) != chain->grid.factors) {
         return "says another factor";
       }
       const Value& value = graph.value(stands);
       const TensorPtr constant = ConstantOf(graph, input);
-      return !value.constant || (constant && *ChainOf(*chain, *constant) ==
-                                                 *value.constant)
+      return !value.constant || (constant &&
+                                 *ChainOf(*chain, *constant) == *value.constant)
                  ? ""
                  : "gives other numbers";
     };

@@ -127,8 +127,24 @@ bool IsCodeClip(const Graph& graph, const Node& node) {
   return bounds[0] <= bounds[1];
 }
 
+// A Min or Max of a value and one constant number: half of a Clip.
+bool IsHalfAClip(const Graph& graph, const Node& node) {
+  const Op op = OpOf(node);
+  if ((op != Op::kMin && op != Op::kMax) || node.operands.size() != 2) {
+    return false;
+  }
+  const bool first = graph.IsConstant(node.operands[0]);
+  if (first == graph.IsConstant(node.operands[1])) return false;
+  const ValueId bound = node.operands[first ? 0 : 1];
+  const ValueId data = node.operands[first ? 1 : 0];
+  return graph.value(bound).constant->size() == 1 &&
+         graph.value(data).type.shape ==
+             graph.value(node.results[0]).type.shape;
+}
+
 std::string SimplifiedFault(const Graph& graph, const Node& node) {
   const Op op = OpOf(node);
+  if (IsHalfAClip(graph, node)) return "it is half of a Clip";
   if (op == Op::kConstant) return "a Constant is left";
   if (GivesWhatItGets(graph, node)) return "it gives what it gets";
   if (IsCodeClip(graph, node)) {
