@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -162,10 +163,19 @@ double AsStored(const mpq_class& exact, int32_t type) {
   return best;
 }
 
-void ExpectEqual(const std::string& what, const std::vector<double>& found,
-                 const Ideal& ideal, int steps) {
-  ASSERT_EQ(found.size(), ideal.numbers.size()) << what;
-  int wrong = 0;
+std::string Digits(double number) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.9g", number);
+  return text;
+}
+
+void Compare(const std::string& what, const std::vector<double>& found,
+             const Ideal& ideal, int steps, std::vector<std::string>* wrong) {
+  if (found.size() != ideal.numbers.size()) {
+    wrong->push_back(what + " has another size");
+    return;
+  }
+  int count = 0;
   for (size_t i = 0; i < found.size(); ++i) {
     const double expected = AsStored(ideal.numbers[i], ideal.type);
     if (found[i] == expected) continue;
@@ -173,11 +183,14 @@ void ExpectEqual(const std::string& what, const std::vector<double>& found,
                       std::abs(found[i] - expected) <= steps)) {
       continue;
     }
-    if (++wrong > 4) continue;
-    ADD_FAILURE() << what << "[" << i << "] is " << found[i] << ", not "
-                  << expected;
+    if (++count > 4) continue;
+    wrong->push_back(what + "[" + std::to_string(i) + "] is " +
+                     Digits(found[i]) + ", not " + Digits(expected));
   }
-  EXPECT_EQ(wrong, 0) << what << ": of " << found.size();
+  if (count > 4) {
+    wrong->push_back(what + ": " + std::to_string(count) + " of " +
+                     std::to_string(found.size()) + " are wrong");
+  }
 }
 
 }  // namespace
@@ -289,19 +302,31 @@ Ideals InputsOf(const onnx::ModelProto& model, const Source& source) {
   return values;
 }
 
-void ExpectSame(const CompileResult& result, const Ideals& inputs,
-                const Ideals& ideals, int steps) {
+std::vector<std::string> Differences(const CompileResult& result,
+                                     const Ideals& inputs, const Ideals& ideals,
+                                     int steps) {
   const Ran ran = RunArtifact(result.artifact, inputs);
-  EXPECT_EQ(ran.fault, "") << Describe(result);
-  if (!ran.fault.empty()) return;
+  if (!ran.fault.empty()) return {ran.fault};
+  std::vector<std::string> wrong;
   for (const auto& [name, numbers] : ran.outputs) {
-    ASSERT_EQ(ideals.count(name), 1u) << name;
-    ExpectEqual("output " + name, numbers, ideals.at(name), steps);
+    if (ideals.count(name) == 0) {
+      wrong.push_back("an output that the model has not: " + name);
+      continue;
+    }
+    Compare("output " + name, numbers, ideals.at(name), steps, &wrong);
   }
   for (const auto& [name, numbers] : ran.taps) {
     // Values that the compiler made have no tensor in the model.
     if (ideals.count(name) == 0) continue;
-    ExpectEqual("tap " + name, numbers, ideals.at(name), steps);
+    Compare("tap " + name, numbers, ideals.at(name), steps, &wrong);
+  }
+  return wrong;
+}
+
+void ExpectSame(const CompileResult& result, const Ideals& inputs,
+                const Ideals& ideals, int steps) {
+  for (const std::string& line : Differences(result, inputs, ideals, steps)) {
+    ADD_FAILURE() << line;
   }
 }
 

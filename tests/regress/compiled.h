@@ -47,7 +47,13 @@ using Source =
 Ideals InputsOf(const onnx::ModelProto& model, const Source& source);
 
 // Runs the artifact on `inputs` and holds every output and every tap against
-// its ideal value, from which quantized values may differ by `steps` codes.
+// its ideal value, from which quantized values may differ by `steps` codes: a
+// line for each value that is not right, at most a few of one tensor.
+std::vector<std::string> Differences(const CompileResult& result,
+                                     const Ideals& inputs, const Ideals& ideals,
+                                     int steps = 0);
+
+// The same, as failures of the running test.
 void ExpectSame(const CompileResult& result, const Ideals& inputs,
                 const Ideals& ideals, int steps = 0);
 

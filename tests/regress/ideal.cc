@@ -36,6 +36,7 @@ std::vector<mpq_class> RawNumbers(const TensorProto& tensor) {
       return FromRaw<float>(raw);
     case TensorProto::INT8:
       return FromRaw<int8_t>(raw);
+    case TensorProto::BOOL:
     case TensorProto::UINT8:
       return FromRaw<uint8_t>(raw);
     case TensorProto::INT32:
@@ -141,12 +142,21 @@ const mpq_class Product(const mpq_class& a, const mpq_class& b) {
   return a * b;
 }
 
+// Beyond every scale, where infinity would be: what is quantized next
+// saturates. 0/0 is no number, whose code is the zero point, real 0.
+const mpq_class Quotient(const mpq_class& a, const mpq_class& b) {
+  static const mpq_class kBeyond(mpz_class("1" + std::string(60, '0')));
+  if (b != 0) return a / b;
+  return sgn(a) * kBeyond;
+}
+
 std::optional<Binary> BinaryOf(const std::string& op) {
   using Q = mpq_class;
   if (op == "Add") return Binary(Sum);
   if (op == "Mul") return Binary(Product);
   if (op == "Sub") return [](const Q& a, const Q& b) { return Q(a - b); };
-  if (op == "Div") return [](const Q& a, const Q& b) { return Q(a / b); };
+  if (op == "Div") return Binary(Quotient);
+  if (op == "Equal") return [](const Q& a, const Q& b) { return Q(a == b); };
   return std::nullopt;
 }
 
@@ -371,15 +381,36 @@ Shape BroadcastShapes(const Shape& a, const Shape& b) {
   return shape;
 }
 
-std::string EvaluateIdeal(const onnx::ModelProto& model, Ideals* values) {
-  for (const auto& tensor : model.graph().initializer()) {
+namespace {
+
+std::string EvaluateGraph(const onnx::GraphProto& graph, Ideals* values);
+
+// An If runs one branch, which sees the values around it.
+std::string EvaluateIf(const onnx::NodeProto& node, Ideals* values) {
+  const bool condition = values->at(node.input(0)).numbers.at(0) != 0;
+  const auto* attribute = Find(node, condition ? "then_branch" : "else_branch");
+  Ideals inside = *values;
+  const std::string fault = EvaluateGraph(attribute->g(), &inside);
+  for (int i = 0; fault.empty() && i < node.output_size(); ++i) {
+    (*values)[node.output(i)] = inside.at(attribute->g().output(i).name());
+  }
+  return fault;
+}
+
+std::string EvaluateGraph(const onnx::GraphProto& graph, Ideals* values) {
+  for (const auto& tensor : graph.initializer()) {
     (*values)[tensor.name()] = FromTensor(tensor);
   }
-  for (const auto& node : model.graph().node()) {
+  for (const auto& node : graph.node()) {
     Call call = {node, {}};
     for (const std::string& name : node.input()) {
       if (!name.empty() && !values->count(name)) return "no value " + name;
       call.in.push_back(name.empty() ? nullptr : &values->at(name));
+    }
+    if (node.op_type() == "If") {
+      const std::string fault = EvaluateIf(node, values);
+      if (!fault.empty()) return fault;
+      continue;
     }
     Ideal y;
     if (node.op_type() == "Constant") {
@@ -391,6 +422,12 @@ std::string EvaluateIdeal(const onnx::ModelProto& model, Ideals* values) {
     (*values)[node.output(0)] = std::move(y);
   }
   return "";
+}
+
+}  // namespace
+
+std::string EvaluateIdeal(const onnx::ModelProto& model, Ideals* values) {
+  return EvaluateGraph(model.graph(), values);
 }
 
 }  // namespace fold::regress
