@@ -98,8 +98,7 @@ std::vector<size_t> BranchConditions::Needed(
 }
 
 bool BranchConditions::HasShape(const std::string& name) const {
-  return types_.count(name) || initializers_.count(name) ||
-         inputs_.count(name);
+  return types_.count(name) || initializers_.count(name) || inputs_.count(name);
 }
 
 TensorPtr BranchConditions::ShapeTensor(const std::string& name) const {
@@ -221,8 +220,8 @@ void BranchConditions::FindTypes(const Names& names, Diagnostics* sink) {
         const auto at = types_.find(name);
         return at != types_.end() && at->second.element == ElementType::f32;
       });
-  inferences_left_ -= static_cast<int64_t>(places.size()) +
-                      model_.graph().input_size();
+  inferences_left_ -=
+      static_cast<int64_t>(places.size()) + model_.graph().input_size();
   if (inferences_left_ < 0) return;
   onnx::ModelProto part = ModelFor(places);
   ValueTypes found;

@@ -87,14 +87,12 @@ TensorPtr Pairwise(const std::string& op, const Tensor& a, const Tensor& b) {
     numbers.push_back(*value);
   }
   const bool is_vector = a.shape.size() + b.shape.size() > 0;
-  return MakeIntegerTensor(
-      arithmetic ? ElementType::i64 : ElementType::boolean,
-      is_vector ? Shape{larger.size()} : Shape{}, numbers);
+  return MakeIntegerTensor(arithmetic ? ElementType::i64 : ElementType::boolean,
+                           is_vector ? Shape{larger.size()} : Shape{}, numbers);
 }
 
 TensorPtr CastOf(const onnx::NodeProto& node, const Tensor& x) {
-  const ElementType to =
-      FromOnnxType(static_cast<int>(Integer(node, "to", 0)));
+  const ElementType to = FromOnnxType(static_cast<int>(Integer(node, "to", 0)));
   Numbers numbers = NumbersOf(x);
   if (to == ElementType::boolean) {
     for (int64_t& number : numbers) number = number != 0;

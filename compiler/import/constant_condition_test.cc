@@ -24,8 +24,9 @@ TensorPtr List(const Numbers& values, ElementType type = ElementType::i64) {
 // The node `text`, an operator and its attributes, on operands a, b, c.
 TensorPtr Evaluate(const std::string& text, std::vector<TensorPtr> operands) {
   const char* const names[] = {"", "a", "a, b", "a, b, c"};
-  const auto model = ParseGraph("g (int64 a, int64 b, int64 c) => (int64 y) { y = " +
-                                text + "(" + names[operands.size()] + ") }");
+  const auto model =
+      ParseGraph("g (int64 a, int64 b, int64 c) => (int64 y) { y = " + text +
+                 "(" + names[operands.size()] + ") }");
   return EvaluateSmall(model.graph().node(0), operands);
 }
 
@@ -43,11 +44,11 @@ TEST(ConstantCondition, Comparisons) {
     const char* op;
     bool less, equal, greater;
   };
-  for (const Case& c : {Case{"Equal", false, true, false},
-                        Case{"Less", true, false, false},
-                        Case{"LessOrEqual", true, true, false},
-                        Case{"Greater", false, false, true},
-                        Case{"GreaterOrEqual", false, true, true}}) {
+  for (const Case& c :
+       {Case{"Equal", false, true, false}, Case{"Less", true, false, false},
+        Case{"LessOrEqual", true, true, false},
+        Case{"Greater", false, false, true},
+        Case{"GreaterOrEqual", false, true, true}}) {
     const TensorPtr result = Evaluate(c.op, {List({1, 2, 3}), Scalar(2)});
     EXPECT_EQ(NumbersOf(result), (Numbers{c.less, c.equal, c.greater})) << c.op;
     EXPECT_EQ(result->type, ElementType::boolean);
@@ -72,9 +73,9 @@ TEST(ConstantCondition, Arithmetic) {
   const int64_t most = std::numeric_limits<int64_t>::max();
   EXPECT_EQ(Evaluate("Add", {Scalar(most), Scalar(1)}), nullptr);
   EXPECT_EQ(Evaluate("Mul", {Scalar(most), Scalar(2)}), nullptr);
-  EXPECT_EQ(Evaluate("Add", {Scalar(1, ElementType::i8),
-                             Scalar(1, ElementType::i8)}),
-            nullptr);
+  EXPECT_EQ(
+      Evaluate("Add", {Scalar(1, ElementType::i8), Scalar(1, ElementType::i8)}),
+      nullptr);
   EXPECT_EQ(Evaluate("Add", {List({1, 2}), List({1, 2, 3})}), nullptr);
 }
 

@@ -282,8 +282,8 @@ class Inliner {
   Diagnostics* sink_;
   BranchConditions conditions_;
   NameSet names_, node_names_;
-  std::vector<onnx::NodeProto> ahead_;   // the next one last
-  std::vector<std::string> decided_;     // conditions of Ifs that are gone
+  std::vector<onnx::NodeProto> ahead_;  // the next one last
+  std::vector<std::string> decided_;    // conditions of Ifs that are gone
 };
 
 }  // namespace

@@ -21,9 +21,9 @@ Op FirstOp(const Imported& result) { return OpOf(result.node(0)); }
 TEST(InlineBranches, TheConditionDecides) {
   for (const auto& [value, op] :
        {std::pair{"1", Op::kRelu}, std::pair{"0", Op::kAdd}}) {
-    const Imported result = Import(ParseGraph(
-        "g (float[4] x) => (float[4] y) <bool c = {" + std::string(value) +
-        "}> {" + Choice("c")));
+    const Imported result =
+        Import(ParseGraph("g (float[4] x) => (float[4] y) <bool c = {" +
+                          std::string(value) + "}> {" + Choice("c")));
     ASSERT_TRUE(result.good) << result.Text();
     ASSERT_EQ(result.graph.node_count(), 1u);
     EXPECT_EQ(FirstOp(result), op);
@@ -64,15 +64,13 @@ TEST(InlineBranches, OpenShapesAreAskedFor) {
 }
 
 TEST(InlineBranches, RunTimeConditions) {
-  ExpectRefused(
-      Import(ParseGraph("g (float[4] x, bool c) => (float[4] y) {" +
-                        Choice("c"))),
-      DiagnosticCode::control_flow, "choose", "the condition 'c'");
-  ExpectRefused(
-      Import(ParseGraph("g (float[4] x, bool c) => (float[4] y) {"
-                        " n = Identity(c)" +
-                        Choice("n"))),
-      DiagnosticCode::control_flow, "choose", "the condition 'n'");
+  ExpectRefused(Import(ParseGraph("g (float[4] x, bool c) => (float[4] y) {" +
+                                  Choice("c"))),
+                DiagnosticCode::control_flow, "choose", "the condition 'c'");
+  ExpectRefused(Import(ParseGraph("g (float[4] x, bool c) => (float[4] y) {"
+                                  " n = Identity(c)" +
+                                  Choice("n"))),
+                DiagnosticCode::control_flow, "choose", "the condition 'n'");
 }
 
 TEST(InlineBranches, OtherControlFlow) {
@@ -83,12 +81,11 @@ TEST(InlineBranches, OtherControlFlow) {
           "  body = b (int64 i, bool k, float[4] v) => (bool o, float[4] w) {"
           "   o = Identity(k) w = Relu(v) }> }")),
       DiagnosticCode::control_flow, "loop", "Loop");
-  ExpectRefused(
-      Import(ParseGraph("g (float[3,4] x) => (float[3,4] y) {"
-                        " [scan] y = Scan <num_scan_inputs = 1,"
-                        "  body = b (float[4] v) => (float[4] w) {"
-                        "   w = Relu(v) }> (x) }")),
-      DiagnosticCode::control_flow, "scan", "Scan");
+  ExpectRefused(Import(ParseGraph("g (float[3,4] x) => (float[3,4] y) {"
+                                  " [scan] y = Scan <num_scan_inputs = 1,"
+                                  "  body = b (float[4] v) => (float[4] w) {"
+                                  "   w = Relu(v) }> (x) }")),
+                DiagnosticCode::control_flow, "scan", "Scan");
 }
 
 // Values and nodes of a branch have names that the graph around it, or the
@@ -125,15 +122,15 @@ TEST(InlineBranches, NamesStayUnique) {
 }
 
 TEST(InlineBranches, InitializersOfBranchAndParent) {
-  const Imported result = Import(ParseGraph(
-      "g (float[2] x) => (float[2] y)"
-      " <float[2] w = {1, 2}, bool c = {1}> {"
-      " p = Add(x, w)"
-      " [choose] z = If (c) <"
-      "  then_branch = t () => (float[2] a) <float[2] w2 = {3, 4}> {"
-      "   b = Mul(p, w) a = Add(b, w2) },"
-      "  else_branch = e () => (float[2] a) { a = Relu(p) }>"
-      " y = Mul(z, w) }"));
+  const Imported result = Import(
+      ParseGraph("g (float[2] x) => (float[2] y)"
+                 " <float[2] w = {1, 2}, bool c = {1}> {"
+                 " p = Add(x, w)"
+                 " [choose] z = If (c) <"
+                 "  then_branch = t () => (float[2] a) <float[2] w2 = {3, 4}> {"
+                 "   b = Mul(p, w) a = Add(b, w2) },"
+                 "  else_branch = e () => (float[2] a) { a = Relu(p) }>"
+                 " y = Mul(z, w) }"));
   ASSERT_TRUE(result.good) << result.Text();
   ASSERT_EQ(result.graph.node_count(), 4u);
   const ValueId w = result.node(0).operands[1];
@@ -189,17 +186,17 @@ TEST(InlineBranches, Nested) {
 
 // A graph inside that makes a value of the If's own result's name.
 TEST(InlineBranches, NestedValueNamedAsTheResult) {
-  const Imported result = Import(ParseGraph(
-      "g (float[4] x) => (float[4] y) <bool c = {1}> {"
-      " [outer] y = If (c) <"
-      "  then_branch = t1 () => (float[4] a) {"
-      "   p = Mul(x, x)"
-      "   [inner] q = If (c) <"
-      "    then_branch = t2 () => (float[4] b) {"
-      "     y = Add(p, x) b = Add(y, p) },"
-      "    else_branch = e2 () => (float[4] b) { b = Relu(p) }>"
-      "   a = Relu(q) },"
-      "  else_branch = e1 () => (float[4] a) { a = Relu(x) }> }"));
+  const Imported result = Import(
+      ParseGraph("g (float[4] x) => (float[4] y) <bool c = {1}> {"
+                 " [outer] y = If (c) <"
+                 "  then_branch = t1 () => (float[4] a) {"
+                 "   p = Mul(x, x)"
+                 "   [inner] q = If (c) <"
+                 "    then_branch = t2 () => (float[4] b) {"
+                 "     y = Add(p, x) b = Add(y, p) },"
+                 "    else_branch = e2 () => (float[4] b) { b = Relu(p) }>"
+                 "   a = Relu(q) },"
+                 "  else_branch = e1 () => (float[4] a) { a = Relu(x) }> }"));
   ASSERT_TRUE(result.good) << result.Text();
   ASSERT_EQ(result.graph.node_count(), 5u);
   EXPECT_EQ(result.node(2).operands[0], result.node(1).results[0]);

@@ -72,6 +72,10 @@ std::string NameOf(const Combination& combination);
 // All rows, in order.
 std::vector<Combination> AllCombinations();
 
+// A part of them in which every two columns meet in every way that they do in
+// the whole; combination_test checks that.
+std::vector<Combination> PartWithAllPairs();
+
 // True if the dialect has a way to say this: QLinear operators take one scale,
 // or one a result's channel, and QLinearAdd and QLinearMul one type.
 bool IsSayable(const Combination& combination);

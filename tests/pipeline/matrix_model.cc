@@ -50,8 +50,8 @@ class Writer {
   // A real value onto a grid.
   Quantized Quantize(const std::string& value, const Grid& grid) {
     const Scheme scheme = Write(grid);
-    auto* node = build_->AddNode("QuantizeLinear",
-                                 {value, scheme.scale, scheme.zero});
+    auto* node =
+        build_->AddNode("QuantizeLinear", {value, scheme.scale, scheme.zero});
     return {node->output(0), "", scheme, grid};
   }
 
@@ -133,10 +133,10 @@ class QLinearWriter final : public Writer {
     if (op.name == "Gemm") inputs.push_back("");  // no C
     inputs.push_back(scheme.scale);
     inputs.push_back(scheme.zero);
-    const std::string name =
-        op.name == "Gemm"                       ? "com.microsoft.QGemm"
-        : op.name == "Add" || op.name == "Mul" ? "com.microsoft.QLinear" + op.name
-                                               : "QLinear" + op.name;
+    const std::string name = op.name == "Gemm" ? "com.microsoft.QGemm"
+                             : op.name == "Add" || op.name == "Mul"
+                                 ? "com.microsoft.QLinear" + op.name
+                                 : "QLinear" + op.name;
     auto* node = build_->AddNode(name, inputs);
     for (const auto& [key, value] : op.attributes) {
       ModelBuilder::Set(node, key, value);
@@ -204,10 +204,11 @@ Layout LayoutOf(Place place) {
     case Place::kTransposeOfConstant:
       return {{"MatMul", {}}, x, {kColumns, kDepth}, y, false, true};
     case Place::kTransposeOfResult:
-      return {{"MatMul", {}}, x,     w,   {kColumns, kRows},
-              false,          false, true};
+      return {{"MatMul", {}}, x, w, {kColumns, kRows}, false, false, true};
     case Place::kConv:
-      return {{"Conv", {}}, {1, kDepth, 2, 2}, {kColumns, kDepth, 2, 1},
+      return {{"Conv", {}},
+              {1, kDepth, 2, 2},
+              {kColumns, kDepth, 2, 1},
               {1, kColumns, 1, 2}};
     case Place::kAddRight:
     case Place::kAddLeft:
@@ -256,7 +257,9 @@ Grid ConstantGrid(const Combination& c, const Shape& shape, float factor) {
 class MatrixModel {
  public:
   explicit MatrixModel(const Combination& combination)
-      : c_(combination), layout_(LayoutOf(combination.place)), build_("matrix") {
+      : c_(combination),
+        layout_(LayoutOf(combination.place)),
+        build_("matrix") {
     if (c_.source == Source::kQdq) {
       writer_ = std::make_unique<QdqWriter>(&build_);
     } else {
@@ -273,14 +276,13 @@ class MatrixModel {
     }
     codes.front() = c_.signed_weights ? -128 : 0;
     codes.back() = c_.signed_weights ? 127 : 255;
-    Quantized w = writer_->Constant(layout_.w, codes,
-                                    ConstantGrid(c_, layout_.w, 1));
+    Quantized w =
+        writer_->Constant(layout_.w, codes, ConstantGrid(c_, layout_.w, 1));
     AddPath("x", &w);
     if (c_.sharing == Sharing::kTwoConsumers) {
       AddPath("x2", &w);
     } else if (c_.sharing == Sharing::kTwoScales) {
-      Quantized again =
-          writer_->Again(w, ConstantGrid(c_, layout_.w, 1.7f));
+      Quantized again = writer_->Again(w, ConstantGrid(c_, layout_.w, 1.7f));
       AddPath("x2", &again);
     } else if (c_.sharing == Sharing::kAlsoOutput) {
       if (c_.source == Source::kQdq) {
@@ -329,16 +331,15 @@ class MatrixModel {
         const bool spatial = layout_.y.size() == 4;
         const int64_t channels = spatial ? layout_.y[1] : layout_.y.back();
         const Shape shape = spatial ? Shape{channels, 1, 1} : Shape{channels};
-        return Binary("Div", y,
-                      build_.Floats("c", shape,
-                                    {all.begin(), all.begin() + channels}));
+        return Binary(
+            "Div", y,
+            build_.Floats("c", shape, {all.begin(), all.begin() + channels}));
       }
       default: {
         // Of a quantized value: of a sum of products it would be a function
         // of too many codes.
         Quantized x = writer_->Quantize(y, between);
-        return Binary("Div", build_.Floats("c", {}, {3.3f}),
-                      writer_->Real(&x));
+        return Binary("Div", build_.Floats("c", {}, {3.3f}), writer_->Real(&x));
       }
     }
   }

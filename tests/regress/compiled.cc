@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -48,6 +49,16 @@ double Get(const void* bytes, size_t i) {
   return static_cast<double>(static_cast<const T*>(bytes)[i]);
 }
 
+// A normal number that binary16 has.
+void PutHalf(double value, void* bytes, size_t i) {
+  int exponent;
+  const double fraction = std::frexp(std::abs(value), &exponent);
+  const auto significand = static_cast<int>((fraction * 2 - 1) * 1024);
+  const int bits = ((exponent + 14) << 10) | significand;
+  static_cast<uint16_t*>(bytes)[i] =
+      static_cast<uint16_t>(value < 0 ? bits | 0x8000 : bits);
+}
+
 void Store(fold_type type, double value, void* bytes, size_t i) {
   switch (type) {
     case FOLD_U8:
@@ -60,6 +71,8 @@ void Store(fold_type type, double value, void* bytes, size_t i) {
       return Put<int64_t>(value, bytes, i);
     case FOLD_F64:
       return Put<double>(value, bytes, i);
+    case FOLD_F16:
+      return PutHalf(value, bytes, i);
     default:
       return Put<float>(value, bytes, i);
   }

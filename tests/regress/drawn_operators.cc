@@ -141,8 +141,9 @@ NetworkDrawer::Real NetworkDrawer::ConstantLeft(const Real& x) {
   const Stored weights = Weights(w, transposed ? 1 : 0);
   auto* node = AddNode(gemm ? "Gemm" : "MatMul", {weights.real, x.name});
   if (gemm) Set(node, "transA", transposed);
-  Real y = {node->output(0), x.shape,
-            x.reach * weights.reach * std::sqrt(static_cast<double>(depth)) / 3};
+  Real y = {
+      node->output(0), x.shape,
+      x.reach * weights.reach * std::sqrt(static_cast<double>(depth)) / 3};
   y.shape[rank - 2] = outputs;
   return Tail(y, false);
 }
@@ -163,9 +164,9 @@ NetworkDrawer::Real NetworkDrawer::PairWithConstant(const Real& x) {
   const int op = Below(3);
   std::vector<std::string> inputs = {x.name, other.real};
   if (Chance(30)) std::swap(inputs[0], inputs[1]);
-  const Real y = {AddNode(ops[op], inputs)->output(0), x.shape,
-                  op == 1 ? x.reach * other.reach / 2
-                          : (x.reach + other.reach) / 1.5};
+  const Real y = {
+      AddNode(ops[op], inputs)->output(0), x.shape,
+      op == 1 ? x.reach * other.reach / 2 : (x.reach + other.reach) / 1.5};
   return Tail(y, false);
 }
 
@@ -336,8 +337,7 @@ NetworkDrawer::Real NetworkDrawer::QLinear(const Real& x) {
     }
     const bool add = Chance(60);
     finish(add ? "com.microsoft.QLinearAdd" : "com.microsoft.QLinearMul",
-           x.scheme.type,
-           add ? x.reach + other.reach : x.reach * other.reach);
+           x.scheme.type, add ? x.reach + other.reach : x.reach * other.reach);
   } else {
     const Shape w = matrix ? Shape{x.shape.back(), outputs}
                            : Shape{outputs, x.shape[1], 2, 1};
@@ -355,8 +355,7 @@ NetworkDrawer::Real NetworkDrawer::QLinear(const Real& x) {
       --y.shape[2];
     }
   }
-  values_.push_back(
-      Dequantized(node->output(0), y.shape, y.scheme, y.reach));
+  values_.push_back(Dequantized(node->output(0), y.shape, y.scheme, y.reach));
   return values_.back();
 }
 

@@ -1,6 +1,7 @@
 #include "tests/regress/ideal.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <optional>
@@ -46,12 +47,30 @@ std::vector<mpq_class> RawNumbers(const TensorProto& tensor) {
   }
 }
 
+// A normal number or zero of binary16.
+mpq_class Half(int32_t bits) {
+  if ((bits & 0x7fff) == 0) return 0;
+  const double significand = 1 + (bits & 0x3ff) / 1024.0;
+  const int exponent = ((bits >> 10) & 31) - 15;
+  return mpq_class(
+      std::ldexp(bits & 0x8000 ? -significand : significand, exponent));
+}
+
 Ideal FromTensor(const TensorProto& tensor) {
   Ideal x;
   x.type = tensor.data_type();
   x.shape.assign(tensor.dims().begin(), tensor.dims().end());
   if (tensor.has_raw_data()) {
     x.numbers = RawNumbers(tensor);
+  } else if (x.type == TensorProto::INT4) {
+    // Two to an entry, the first in the low half.
+    for (int64_t i = 0; i < Count(x.shape); ++i) {
+      const int32_t pair = tensor.int32_data(static_cast<int>(i / 2));
+      const int code = (pair >> (i % 2 * 4)) & 15;
+      x.numbers.emplace_back(code < 8 ? code : code - 16);
+    }
+  } else if (x.type == TensorProto::FLOAT16) {
+    for (int32_t bits : tensor.int32_data()) x.numbers.push_back(Half(bits));
   } else if (x.type == TensorProto::FLOAT) {
     for (float value : tensor.float_data()) x.numbers.emplace_back(value);
   } else if (x.type == TensorProto::INT64) {

@@ -65,8 +65,7 @@ NetworkDrawer::Real NetworkDrawer::Dequantized(const std::string& codes,
                                                const Shape& shape,
                                                const Scheme& scheme,
                                                double reach) {
-  auto* node =
-      AddNode("DequantizeLinear", {codes, scheme.scale, scheme.zero});
+  auto* node = AddNode("DequantizeLinear", {codes, scheme.scale, scheme.zero});
   return {node->output(0), shape, reach, true, codes, scheme};
 }
 
@@ -164,8 +163,8 @@ NetworkDrawer::Stored NetworkDrawer::NewWeights(const Shape& shape, int axis) {
   } else {
     w.codes = Integers("w", type, shape, codes);
   }
-  auto* node = AddNode("DequantizeLinear",
-                       {w.codes, w.scheme.scale, w.scheme.zero});
+  auto* node =
+      AddNode("DequantizeLinear", {w.codes, w.scheme.scale, w.scheme.zero});
   if (w.axis >= 0) Set(node, "axis", w.axis);
   w.real = node->output(0);
   weights_.push_back(w);
@@ -207,7 +206,8 @@ void NetworkDrawer::MoveIntoBranch() {
   }
   const std::string condition = Name("condition");
   Integers(condition, TensorProto::BOOL, {}, {0});
-  auto* initializer = graph()->mutable_initializer(graph()->initializer_size() - 1);
+  auto* initializer =
+      graph()->mutable_initializer(graph()->initializer_size() - 1);
   initializer->set_name(condition);
   const bool negate = Chance(50);
   initializer->set_int32_data(0, !negate);

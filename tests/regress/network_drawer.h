@@ -22,7 +22,8 @@ namespace fold::regress {
 class NetworkDrawer : private ModelBuilder {
  public:
   // The same seed draws the same network on every machine.
-  explicit NetworkDrawer(uint32_t seed) : ModelBuilder("drawn"), engine_(seed) {}
+  explicit NetworkDrawer(uint32_t seed)
+      : ModelBuilder("drawn"), engine_(seed) {}
 
   // To be called once.
   onnx::ModelProto Draw();

@@ -87,8 +87,8 @@ Candidates FewerNodes(const ModelProto& model) {
     }
     candidates.push_back(std::move(smaller));
   }
-  for (int i = 0; model.graph().output_size() > 1 &&
-                  i < model.graph().output_size();
+  for (int i = 0;
+       model.graph().output_size() > 1 && i < model.graph().output_size();
        ++i) {
     ModelProto smaller = model;
     smaller.mutable_graph()->mutable_output()->DeleteSubrange(i, 1);
@@ -309,8 +309,10 @@ Candidates FewerParts(const ModelProto& model) {
     if (node.op_type() == "If") continue;
     for (int k = 0; k < node.attribute_size(); ++k) {
       ModelProto smaller = model;
-      smaller.mutable_graph()->mutable_node(i)->mutable_attribute()->
-          DeleteSubrange(k, 1);
+      smaller.mutable_graph()
+          ->mutable_node(i)
+          ->mutable_attribute()
+          ->DeleteSubrange(k, 1);
       candidates.push_back(std::move(smaller));
     }
     if (node.input_size() < 2) continue;
@@ -403,9 +405,8 @@ std::string GoldenBlock(const ModelProto& model, const std::string& name) {
   const std::string bytes = model.SerializeAsString();
   Graph graph;
   Diagnostics sink;
-  if (ImportOnnx(
-          {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, {},
-          &graph, &sink)) {
+  if (ImportOnnx({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
+                 {}, &graph, &sink)) {
     text += "# RUN: ";
     for (const std::string& pass : StandardPipeline()) {
       text += (pass == StandardPipeline()[0] ? "" : ",") + pass;
