@@ -70,7 +70,11 @@ bool IsSayable(const Combination& c) {
   if (c.source == Source::kQdq) return true;
   const bool elementwise = c.place >= Place::kAddRight;
   if (elementwise && c.signed_activations != c.signed_weights) return false;
-  return c.scales == Scales::kPerTensor ||
+  return c.scales == Scales::kPerTensor || IsAlongChannels(c);
+}
+
+bool IsAlongChannels(const Combination& c) {
+  return c.scales != Scales::kPerTensor &&
          static_cast<int>(c.scales) - 1 == ChannelAxis(c.place);
 }
 

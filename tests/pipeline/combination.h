@@ -80,6 +80,10 @@ std::vector<Combination> PartWithAllPairs();
 // or one a result's channel, and QLinearAdd and QLinearMul one type.
 bool IsSayable(const Combination& combination);
 
+// True if the constant's scales lie along the result's channels, each of which
+// so has one scale.
+bool IsAlongChannels(const Combination& combination);
+
 // The values of all columns, each as a number that no other column has.
 std::vector<int> Columns(const Combination& combination);
 

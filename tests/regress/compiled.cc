@@ -387,6 +387,16 @@ void ExpectRefusal(const onnx::ModelProto& model, DiagnosticCode code,
   ADD_FAILURE() << "no error: " << Describe(result);
 }
 
+std::string FirstIsland(const CompileResult& result) {
+  for (const OpSummary& op : result.report.ops) {
+    if (op.exactness != Exactness::kFloat) continue;
+    std::string text = op.kind;
+    for (const std::string& source : op.sources) text += " " + source;
+    return text;
+  }
+  return "";
+}
+
 bool HasKind(const CompileResult& result, const std::string& kind) {
   return std::any_of(result.report.ops.begin(), result.report.ops.end(),
                      [&](const OpSummary& op) { return op.kind == kind; });

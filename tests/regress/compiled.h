@@ -70,6 +70,9 @@ CompileResult ExpectIdeal(const onnx::ModelProto& model, uint32_t seed = 1,
 void ExpectRefusal(const onnx::ModelProto& model, DiagnosticCode code,
                    const std::string& node);
 
+// Kind and sources of the first operator that is a float island, "" if none.
+std::string FirstIsland(const CompileResult& result);
+
 // True if an operator of the report has this kind.
 bool HasKind(const CompileResult& result, const std::string& kind);
 

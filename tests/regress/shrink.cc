@@ -234,7 +234,9 @@ Candidates SmallerDimensions(const ModelProto& model) {
           }
         }
         for (auto& output : *graph->mutable_output()) {
-          output.mutable_type()->mutable_tensor_type()->clear_shape();
+          auto* shape =
+              output.mutable_type()->mutable_tensor_type()->mutable_shape();
+          for (auto& dim : *shape->mutable_dim()) dim.clear_dim_value();
         }
         for (auto& tensor : *graph->mutable_initializer()) {
           Numbers numbers = NumbersOf(tensor);
