@@ -3,7 +3,7 @@
 namespace fold::pipeline {
 namespace {
 
-constexpr const char* kSources[] = {"qdq", "qlinear"};
+constexpr const char* kSources[] = {"qdq", "qlinear", "quant"};
 constexpr const char* kPlaces[] = {
     "matmul_right",  "matmul_left",    "gemm_right",      "gemm_right_bt",
     "gemm_right_at", "gemm_right_abt", "gemm_left",       "gemm_left_at",
@@ -67,7 +67,7 @@ std::string NameOf(const Combination& c) {
 }
 
 bool IsSayable(const Combination& c) {
-  if (c.source == Source::kQdq) return true;
+  if (c.source != Source::kQLinear) return true;
   const bool elementwise = c.place >= Place::kAddRight;
   if (elementwise && c.signed_activations != c.signed_weights) return false;
   return c.scales == Scales::kPerTensor || IsAlongChannels(c);

@@ -12,7 +12,7 @@ namespace fold::pipeline {
 
 // How the model says what is quantized. A further dialect is one more row here
 // and one more writer (matrix_model.cc).
-enum class Source : int { kQdq, kQLinear, kCount };
+enum class Source : int { kQdq, kQLinear, kQuant, kCount };
 
 // Where the constant stands, and who transposes.
 enum class Place : int {

@@ -28,7 +28,8 @@ struct Scheme {
   std::string scale, zero;
 };
 
-// A quantized tensor: its codes, and its real value once somebody wants it.
+// A quantized tensor: its codes (in a dialect without any, what has been
+// quantized), and its real value once somebody wants it.
 struct Quantized {
   std::string codes, real;
   Scheme scheme;
@@ -41,6 +42,8 @@ struct Operator {
   std::vector<std::pair<std::string, int64_t>> attributes;
 };
 
+bool IsSigned(const Grid& grid) { return grid.type == TensorProto::INT8; }
+
 // Writes what is quantized in one dialect.
 class Writer {
  public:
@@ -48,7 +51,52 @@ class Writer {
   virtual ~Writer() = default;
 
   // A real value onto a grid.
-  Quantized Quantize(const std::string& value, const Grid& grid) {
+  virtual Quantized Quantize(const std::string& value, const Grid& grid) = 0;
+  virtual Quantized Constant(const Shape& shape,
+                             const std::vector<int64_t>& codes,
+                             const Grid& grid) = 0;
+  // What `from` has in the file, with another quantization.
+  virtual Quantized Again(const Quantized& from, const Grid& grid) = 0;
+  // The real value; one node, however often it is asked for.
+  virtual std::string Real(Quantized* value) = 0;
+  // A real value from an operator on quantized ones; `between` is the result's
+  // grid in a dialect whose operators have one.
+  virtual std::string Apply(const Operator& op, Quantized* a, Quantized* b,
+                            const Grid& /*between*/) {
+    const std::string left = Real(a), right = Real(b);
+    return AddNode(op.name, {left, right}, op);
+  }
+  // The constant, transposed.
+  virtual Quantized Transpose(Quantized* value) {
+    Quantized turned = *value;
+    turned.real = build_->AddNode("Transpose", {Real(value)})->output(0);
+    return turned;
+  }
+  // Makes it an output of the graph.
+  virtual void AddOutput(Quantized* value, const Shape& shape) {
+    build_->AddOutput(value->codes, value->grid.type, shape);
+  }
+
+ protected:
+  std::string AddNode(const std::string& name,
+                      const std::vector<std::string>& inputs,
+                      const Operator& op) {
+    auto* node = build_->AddNode(name, inputs);
+    for (const auto& [key, value] : op.attributes) {
+      ModelBuilder::Set(node, key, value);
+    }
+    return node->output(0);
+  }
+
+  ModelBuilder* build_;
+};
+
+// QuantizeLinear and DequantizeLinear.
+class QdqWriter : public Writer {
+ public:
+  using Writer::Writer;
+
+  Quantized Quantize(const std::string& value, const Grid& grid) override {
     const Scheme scheme = Write(grid);
     auto* node =
         build_->AddNode("QuantizeLinear", {value, scheme.scale, scheme.zero});
@@ -56,18 +104,16 @@ class Writer {
   }
 
   Quantized Constant(const Shape& shape, const std::vector<int64_t>& codes,
-                     const Grid& grid) {
+                     const Grid& grid) override {
     return {build_->Integers("w", grid.type, shape, codes), "", Write(grid),
             grid};
   }
 
-  // The codes of `from` with another meaning.
-  Quantized Again(const Quantized& from, const Grid& grid) {
+  Quantized Again(const Quantized& from, const Grid& grid) override {
     return {from.codes, "", Write(grid), grid};
   }
 
-  // The real value of codes; one node, however often it is asked for.
-  std::string Real(Quantized* value) {
+  std::string Real(Quantized* value) override {
     if (!value->real.empty()) return value->real;
     auto* node = build_->AddNode(
         "DequantizeLinear",
@@ -78,12 +124,6 @@ class Writer {
     return value->real = node->output(0);
   }
 
-  // A real value from an operator on quantized ones.
-  virtual std::string Apply(const Operator& op, Quantized* a, Quantized* b,
-                            const Grid& between) = 0;
-  // The constant, transposed.
-  virtual Quantized Transpose(Quantized* value) = 0;
-
  protected:
   Scheme Write(const Grid& grid) {
     const Shape shape = grid.axis < 0
@@ -92,34 +132,12 @@ class Writer {
     return {build_->Floats("scale", shape, grid.scales),
             build_->Integers("zero", grid.type, shape, grid.zeros)};
   }
-
-  ModelBuilder* build_;
 };
 
-class QdqWriter final : public Writer {
+// QLinear operators between the two.
+class QLinearWriter final : public QdqWriter {
  public:
-  using Writer::Writer;
-
-  std::string Apply(const Operator& op, Quantized* a, Quantized* b,
-                    const Grid&) override {
-    const std::string left = Real(a), right = Real(b);
-    auto* node = build_->AddNode(op.name, {left, right});
-    for (const auto& [key, value] : op.attributes) {
-      ModelBuilder::Set(node, key, value);
-    }
-    return node->output(0);
-  }
-
-  Quantized Transpose(Quantized* value) override {
-    Quantized turned = *value;
-    turned.real = build_->AddNode("Transpose", {Real(value)})->output(0);
-    return turned;
-  }
-};
-
-class QLinearWriter final : public Writer {
- public:
-  using Writer::Writer;
+  using QdqWriter::QdqWriter;
 
   std::string Apply(const Operator& op, Quantized* a, Quantized* b,
                     const Grid& between) override {
@@ -133,15 +151,11 @@ class QLinearWriter final : public Writer {
     if (op.name == "Gemm") inputs.push_back("");  // no C
     inputs.push_back(scheme.scale);
     inputs.push_back(scheme.zero);
+    const bool others = op.name == "Add" || op.name == "Mul";
     const std::string name = op.name == "Gemm" ? "com.microsoft.QGemm"
-                             : op.name == "Add" || op.name == "Mul"
-                                 ? "com.microsoft.QLinear" + op.name
-                                 : "QLinear" + op.name;
-    auto* node = build_->AddNode(name, inputs);
-    for (const auto& [key, value] : op.attributes) {
-      ModelBuilder::Set(node, key, value);
-    }
-    Quantized result = {node->output(0), "", scheme, between};
+                             : others ? "com.microsoft.QLinear" + op.name
+                                      : "QLinear" + op.name;
+    Quantized result = {AddNode(name, inputs, op), "", scheme, between};
     return Real(&result);
   }
 
@@ -153,6 +167,66 @@ class QLinearWriter final : public Writer {
     return turned;
   }
 };
+
+// QONNX's Quant: all values stay real, weights are numbers on their grid.
+class QuantWriter final : public Writer {
+ public:
+  using Writer::Writer;
+
+  Quantized Quantize(const std::string& value, const Grid& grid) override {
+    Shape shape;  // broadcasts against what is quantized
+    if (grid.axis >= 0) {
+      shape.assign(rank_, 1);
+      shape[grid.axis] = static_cast<int64_t>(grid.scales.size());
+    }
+    const std::vector<float> zeros(grid.zeros.begin(), grid.zeros.end());
+    const std::string scale = build_->Floats("scale", shape, grid.scales);
+    const std::string zero = build_->Floats("zero", shape, zeros);
+    auto* node =
+        build_->AddNode("qonnx.custom_op.general.Quant",
+                        {value, scale, zero, build_->Floats("bits", {}, {8})});
+    ModelBuilder::Set(node, "signed", IsSigned(grid));
+    ModelBuilder::Set(node, "narrow", 0);
+    return {value, node->output(0), {}, grid};
+  }
+
+  Quantized Constant(const Shape& shape, const std::vector<int64_t>& codes,
+                     const Grid& grid) override {
+    rank_ = shape.size();
+    std::vector<float> reals;
+    for (size_t i = 0; i < codes.size(); ++i) {
+      const Shape at = regress::Coordinates(static_cast<int64_t>(i), shape);
+      const size_t k = grid.axis < 0 ? 0 : at[grid.axis];
+      reals.push_back(static_cast<float>(codes[i] - grid.zeros[k]) *
+                      grid.scales[k]);
+    }
+    return Quantize(build_->Floats("w", shape, reals), grid);
+  }
+
+  Quantized Again(const Quantized& from, const Grid& grid) override {
+    return Quantize(from.codes, grid);
+  }
+
+  std::string Real(Quantized* value) override { return value->real; }
+
+  void AddOutput(Quantized* value, const Shape& shape) override {
+    build_->AddOutput(value->real, TensorProto::FLOAT, shape);
+  }
+
+ private:
+  size_t rank_ = 0;  // of the constant
+};
+
+std::unique_ptr<Writer> WriterOf(Source source, ModelBuilder* builder) {
+  switch (source) {
+    case Source::kQLinear:
+      return std::make_unique<QLinearWriter>(builder);
+    case Source::kQuant:
+      return std::make_unique<QuantWriter>(builder);
+    default:
+      return std::make_unique<QdqWriter>(builder);
+  }
+}
 
 // Sizes that differ, so that an axis cannot be taken for another.
 constexpr int64_t kRows = 2, kDepth = 3, kColumns = 5;
@@ -259,13 +333,8 @@ class MatrixModel {
   explicit MatrixModel(const Combination& combination)
       : c_(combination),
         layout_(LayoutOf(combination.place)),
-        build_("matrix") {
-    if (c_.source == Source::kQdq) {
-      writer_ = std::make_unique<QdqWriter>(&build_);
-    } else {
-      writer_ = std::make_unique<QLinearWriter>(&build_);
-    }
-  }
+        build_("matrix"),
+        writer_(WriterOf(combination.source, &build_)) {}
 
   onnx::ModelProto Build() {
     std::mt19937 engine(7);
@@ -285,10 +354,11 @@ class MatrixModel {
       Quantized again = writer_->Again(w, ConstantGrid(c_, layout_.w, 1.7f));
       AddPath("x2", &again);
     } else if (c_.sharing == Sharing::kAlsoOutput) {
+      // Of codes, or of real values where the dialect has those.
       if (c_.source == Source::kQdq) {
         build_.AddOutput(writer_->Real(&w), TensorProto::FLOAT, layout_.w);
       } else {
-        build_.AddOutput(w.codes, w.grid.type, layout_.w);
+        writer_->AddOutput(&w, layout_.w);
       }
     }
     return build_.model();
@@ -315,9 +385,9 @@ class MatrixModel {
       y = build_.AddNode("Transpose", {y})->output(0);
     }
     y = Divided(y, between);
-    const Quantized result = writer_->Quantize(
+    Quantized result = writer_->Quantize(
         y, OneScale(c_.signed_activations, 0.11f, c_.zero_points));
-    build_.AddOutput(result.codes, result.grid.type, layout_.y);
+    writer_->AddOutput(&result, layout_.y);
   }
 
   std::string Divided(const std::string& y, const Grid& between) {

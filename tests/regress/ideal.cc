@@ -297,6 +297,24 @@ bool EvaluateQLinear(const Call& call, Ideal* y) {
   return true;
 }
 
+// QONNX's Quant with ROUND: onto a grid of so many bits, still a real number.
+Ideal QuantOf(const Call& call) {
+  const int64_t bits = call.in[3]->numbers[0].get_num().get_si();
+  const bool is_signed = call.integer("signed", 1);
+  const mpq_class low =
+      is_signed ? -(mpz_class(1) << (bits - 1)) : mpz_class(0);
+  const mpq_class high = low + (mpz_class(1) << bits) - 1;
+  Ideal y = *call.in[0];
+  for (size_t i = 0; i < y.numbers.size(); ++i) {
+    const Shape at = Coordinates(static_cast<int64_t>(i), y.shape);
+    const mpq_class& scale = Broadcast(*call.in[1], at);
+    const mpq_class& zero = Broadcast(*call.in[2], at);
+    const mpq_class code = RoundHalfEven(y.numbers[i] / scale + zero);
+    y.numbers[i] = (std::min(std::max(code, low), high) - zero) * scale;
+  }
+  return y;
+}
+
 bool EvaluateArithmetic(const Call& call, Ideal* y) {
   const std::string& op = call.node.op_type();
   const Ideal* third = call.has(2) ? call.in[2] : nullptr;
@@ -306,6 +324,8 @@ bool EvaluateArithmetic(const Call& call, Ideal* y) {
                   static_cast<int32_t>(type));
   } else if (op == "DequantizeLinear") {
     *y = Dequantize(*call.in[0], *call.in[1], third, call.integer("axis", 1));
+  } else if (op == "Quant") {
+    *y = QuantOf(call);
   } else if (op == "Relu" || op == "Clip") {
     *y = Clamp(call);
   } else if (op == "MatMul") {

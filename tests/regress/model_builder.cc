@@ -24,9 +24,6 @@ ModelBuilder::ModelBuilder(const std::string& name) {
   auto* opset = model_.add_opset_import();
   opset->set_domain("");
   opset->set_version(17);
-  opset = model_.add_opset_import();
-  opset->set_domain("com.microsoft");
-  opset->set_version(1);
   graph()->set_name(name);
 }
 
@@ -34,12 +31,22 @@ onnx::NodeProto* ModelBuilder::AddNode(const std::string& op,
                                        const std::vector<std::string>& inputs) {
   onnx::NodeProto* node = graph()->add_node();
   const size_t dot = op.rfind('.');
-  if (dot != std::string::npos) node->set_domain(op.substr(0, dot));
+  if (dot != std::string::npos) UseDomain(op.substr(0, dot), node);
   node->set_op_type(dot == std::string::npos ? op : op.substr(dot + 1));
   node->set_name(Name(node->op_type() + "_"));
   for (const std::string& input : inputs) node->add_input(input);
   node->add_output(Name("v"));
   return node;
+}
+
+void ModelBuilder::UseDomain(const std::string& domain, onnx::NodeProto* node) {
+  node->set_domain(domain);
+  for (const auto& opset : model_.opset_import()) {
+    if (opset.domain() == domain) return;
+  }
+  auto* opset = model_.add_opset_import();
+  opset->set_domain(domain);
+  opset->set_version(1);
 }
 
 std::string ModelBuilder::Floats(const std::string& stem, const Shape& shape,

@@ -13,7 +13,7 @@ namespace fold::regress {
 
 class ModelBuilder {
  public:
-  // Opset 17 and com.microsoft 1.
+  // Opset 17; version 1 of the other domains that nodes are from.
   explicit ModelBuilder(const std::string& name);
 
   onnx::GraphProto* graph() { return model_.mutable_graph(); }
@@ -38,6 +38,8 @@ class ModelBuilder {
                   const std::vector<int64_t>& values);
 
  private:
+  void UseDomain(const std::string& domain, onnx::NodeProto* node);
+
   onnx::ModelProto model_;
   int names_ = 0;
 };
