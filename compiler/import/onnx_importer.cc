@@ -9,6 +9,7 @@
 #include "compiler/import/graph_builder.h"
 #include "compiler/import/graph_checks.h"
 #include "compiler/import/inference.h"
+#include "compiler/import/inline_branches.h"
 #include "compiler/import/inline_functions.h"
 #include "compiler/import/labels.h"
 #include "compiler/import/model_reader.h"
@@ -48,29 +49,39 @@ bool LoadAllExternalData(const ImportOptions& options, onnx::GraphProto* graph,
   return true;
 }
 
+// Checks a model without subgraphs and finds the types of its values.
+bool CheckAndInfer(const ImportOptions& options, const OpsetVersions& versions,
+                   onnx::ModelProto* model, ValueTypes* types,
+                   Diagnostics* sink) {
+  const ImportLimits& limits = options.limits;
+  onnx::GraphProto* graph = model->mutable_graph();
+  if (!CheckNodeCount(*graph, limits, sink) || !CheckNames(*graph, sink) ||
+      !CheckOperators(*graph, versions, sink) ||
+      !CheckTypes(*graph, limits, sink) ||
+      !RemoveInitializedInputs(graph, sink) ||
+      !BindShapes(options.shapes, graph, sink) ||
+      !LoadAllExternalData(options, graph, sink)) {
+    return false;
+  }
+  model->set_ir_version(
+      std::max(model->ir_version(), kIrVersionOfFreeInitializers));
+  return CheckWithOnnx(*model, versions, sink) &&
+         InferTypes(limits, model, types, sink);
+}
+
 bool Import(std::span<const uint8_t> bytes, const ImportOptions& options,
             Graph* graph, Diagnostics* sink) {
-  const ImportLimits& limits = options.limits;
   onnx::ModelProto model;
   OpsetVersions versions;
-  if (!ReadModel(bytes, limits, &model, &versions, sink) ||
-      !InlineFunctions(limits, &model, sink)) {
-    return false;
-  }
-  onnx::GraphProto* proto = model.mutable_graph();
-  if (!CheckNodeCount(*proto, limits, sink) || !CheckNames(*proto, sink) ||
-      !CheckOperators(*proto, versions, sink) ||
-      !CheckTypes(*proto, limits, sink) ||
-      !RemoveInitializedInputs(proto, sink) ||
-      !BindShapes(options.shapes, proto, sink) ||
-      !LoadAllExternalData(options, proto, sink)) {
-    return false;
-  }
-  model.set_ir_version(
-      std::max(model.ir_version(), kIrVersionOfFreeInitializers));
+  const TypeFinder find_types = [&](onnx::ModelProto* part, ValueTypes* types,
+                                    Diagnostics* faults) {
+    return CheckAndInfer(options, versions, part, types, faults);
+  };
   ValueTypes types;
-  return CheckWithOnnx(model, versions, sink) &&
-         InferTypes(limits, &model, &types, sink) &&
+  return ReadModel(bytes, options.limits, &model, &versions, sink) &&
+         InlineBranches(options.limits, find_types, &model, sink) &&
+         InlineFunctions(options.limits, &model, sink) &&
+         CheckAndInfer(options, versions, &model, &types, sink) &&
          BuildGraph(versions, types, &model, graph, sink);
 }
 

@@ -13,7 +13,8 @@
 //  - attributes have ONNX's names and are there only if the file has them.
 //    Nodes whose meaning changed between operator sets also carry "opset"
 //    (versioned_ops.h).
-//  - calls of model-local functions are replaced by the functions' bodies.
+//  - calls of model-local functions are replaced by the functions' bodies, an
+//    If with a constant condition by its branch (inline_branches.h).
 //  - an absent optional operand is an invalid ValueId; absent ones at the end
 //    are left out.
 //  - 4-bit elements take one byte each; f16 and bf16 stay as they are.

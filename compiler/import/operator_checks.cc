@@ -39,6 +39,13 @@ std::optional<Fault> OperatorFault(const onnx::NodeProto& node,
                  "DynamicQuantizeLinear computes scale and zero point from "
                  "its input at run time; quantize statically instead"};
   }
+  if (HasSubgraph(node) && node.op_type() == "If" && node.domain().empty() &&
+      node.input_size() == 1) {
+    return Fault{DiagnosticCode::control_flow,
+                 "If chooses its branch at run time: the condition '" +
+                     Readable(node.input(0)) +
+                     "' does not follow from constants and shapes"};
+  }
   if (HasSubgraph(node)) {
     return Fault{DiagnosticCode::control_flow,
                  name + " runs a graph of its own, which foldd does not read"};

@@ -215,6 +215,19 @@ def vector_times_matrix(net):
     net.finish(net.node("MatMul", [w, x]), I8, scale=0.06)
 
 
+def conv_scales_along_the_reduction(net):
+    """A float island, whose constant has zero points far from 0."""
+    x = net.fake(net.input([1, 3, 6, 6]), U8)
+    w = net.weight([4, 3, 3, 3], U8, axis=1, zero=117)
+    net.finish(net.node("Conv", [x, w], pads=[1, 1, 1, 1]), I8, scale=0.1)
+
+
+def matmul_scales_along_the_reduction(net):
+    x = net.fake(net.input([5, 9]), I8)
+    w = net.weight([9, 4], I8, axis=0, zero=-71)
+    net.finish(net.node("MatMul", [x, w]), U8, scale=0.1)
+
+
 CASES = [(f, "exact", "integer") for f in (
     conv1d, conv2d, conv2d_uint8, conv2d_mixed, conv_grouped, conv_depthwise,
     conv_depthwise_multiplier, conv_dilated, conv_asymmetric_pads,
@@ -222,4 +235,7 @@ CASES = [(f, "exact", "integer") for f in (
     conv_ties, conv_int32_bias, conv_wide_bias, conv_relu, conv_clip,
     conv_batch_norm, conv_div_batch_norm, conv_padded, gemm,
     gemm_not_transposed, gemm_transposed_a, gemm_alpha_beta, matmul,
-    matmul_batched, matmul_constant_left, vector_times_matrix)] + [(conv_without_rounding, "exact", "")]
+    matmul_batched, matmul_constant_left, vector_times_matrix)] + [
+        (f, "exact", "") for f in (
+            conv_without_rounding, conv_scales_along_the_reduction,
+            matmul_scales_along_the_reduction)]

@@ -156,5 +156,18 @@ TEST(AxisRegress, UnsqueezedScales) {
   }
 }
 
+// onnxruntime PR#32649: the axis of the scales is beyond the rank of what is
+// moved later.
+TEST(AxisRegress, AxisBeyondTheRankOfALaterTranspose) {
+  ExpectIdeal(ModelOf(
+      "g (int8[2,3,2,4] x) => (uint8[4,12] y)"
+      " <float[4] s = {0.03, 0.05, 0.011, 0.2}, int8[4] z = {0, -7, 100, 3},"
+      "  float sy = {0.1}, uint8 zy = {128}, int64[2] shape = {12, 4}> {"
+      " d = DequantizeLinear <axis = 3> (x, s, z)"
+      " r = Reshape(d, shape)"
+      " t = Transpose <perm = [1, 0]> (r)"
+      " y = QuantizeLinear(t, sy, zy) }"));
+}
+
 }  // namespace
 }  // namespace fold::regress

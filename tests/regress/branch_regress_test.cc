@@ -157,5 +157,68 @@ TEST(BranchRegress, UnusedBranch) {
   EXPECT_EQ(result.report.ops.size(), 1u) << Describe(result);
 }
 
+// onnxruntime#10595: two equal DequantizeLinear nodes on one tensor.
+TEST(BranchRegress, TwoEqualDequantizeLinears) {
+  const auto result = ExpectIdeal(ModelOf(
+      "g (float[1,3,4,4] x) => (uint8[1,3,4,4] y, uint8[1,3,4,4] u)"
+      " <float s = {0.03}, uint8 z = {110}, float sw = {0.01}, int8 zw = {0},"
+      "  float sy = {0.1}, uint8 zy = {128}, int8[3,3,1,1] w = " +
+      DrawnList(61, 9, -128, 127) +
+      "> {"
+      " q = QuantizeLinear(x, s, z)"
+      " a = DequantizeLinear(q, s, z) b = DequantizeLinear(q, s, z)"
+      " dw = DequantizeLinear(w, sw, zw)"
+      " c = Conv(a, dw) y = QuantizeLinear(c, sy, zy)"
+      " d = Add(a, b) u = QuantizeLinear(d, sy, zy) }"));
+  EXPECT_TRUE(result.report.artifact.integer_only) << Describe(result);
+}
+
+// An initializer that a branch and the graph around it read, with two
+// quantizations: neither reader's values change.
+TEST(BranchRegress, ConstantOfABranchAndItsParent) {
+  for (const char* condition : {"1", "0"}) {
+    const auto result = ExpectIdeal(ModelOf(
+        "g (float[2,4] x) => (uint8[2,4] y, uint8[2,4] u)"
+        " <float s = {0.03}, uint8 z = {110}, float sw = {0.01}, int8 zw = {3},"
+        "  float sv = {0.02}, int8 zv = {-8}, bool c = {" +
+        std::string(condition) +
+        "},"
+        "  float sy = {0.1}, uint8 zy = {128}, int8[4,4] w = " +
+        DrawnList(62, 16, -128, 127) +
+        "> {"
+        " q = QuantizeLinear(x, s, z) d = DequantizeLinear(q, s, z)"
+        " dw = DequantizeLinear(w, sw, zw)"
+        " m = MatMul(d, dw) u = QuantizeLinear(m, sy, zy)"
+        " [choose] r = If (c) <"
+        "  then_branch = t () => (float[2,4] a) {"
+        "   dw = DequantizeLinear(w, sv, zv) a = MatMul(d, dw) },"
+        "  else_branch = e () => (float[2,4] b) {"
+        "   v = DequantizeLinear(w, sw, zw) b = Gemm <transB = 1> (d, v) }>"
+        " y = QuantizeLinear(r, sy, zy) }"));
+    EXPECT_TRUE(result.report.artifact.integer_only) << Describe(result);
+  }
+}
+
+// The condition follows from a shape; the branch reads three graphs' values.
+TEST(BranchRegress, IfThatAShapeDecides) {
+  ExpectIdeal(ModelOf(
+      "g (float[1,5] x) => (uint8[5] y)"
+      " <float s = {0.03}, uint8 z = {110}, int64 zero = {0}, int64 one = {1},"
+      "  int64[1] axes = {0}> {"
+      " q = QuantizeLinear(x, s, z) d = DequantizeLinear(q, s, z)"
+      " r = Relu(d)"
+      " shape = Shape(r) size = Gather(shape, zero) is = Equal(size, one)"
+      " [squeeze] h = If (is) <"
+      "  then_branch = t () => (float[5] a) {"
+      "   no = Not(is)"
+      "   k = Add(r, d)"
+      "   [inner] l = If (no) <"
+      "    then_branch = t2 () => (float[1,5] i) { i = Mul(k, k) },"
+      "    else_branch = e2 () => (float[1,5] j) { j = Sub(k, d) }>"
+      "   a = Squeeze(l, axes) },"
+      "  else_branch = e () => (float[1,5] b) { b = Identity(r) }>"
+      " y = QuantizeLinear(h, s, z) }"));
+}
+
 }  // namespace
 }  // namespace fold::regress

@@ -111,5 +111,22 @@ TEST(ClampRegress, ChainsOfClamps) {
       " y = QuantizeLinear(t, s, z) }"));
 }
 
+// onnxruntime-qnn#586: the bounds' zero point is the top of 16 bits.
+TEST(ClampRegress, BoundsBehindASixteenBitDequantizeLinear) {
+  const auto result = ExpectIdeal(
+      ModelOf("g (float[2,40] x) => (uint8[2,40] y)"
+              " <float sx = {0.1}, uint8 zx = {100}, float sb = {0.05},"
+              "  uint16 zb = {65535}, uint16 lo = {65415}, uint16 hi = {65535}>"
+              " { q = QuantizeLinear(x, sx, zx)"
+              " dx = DequantizeLinear(q, sx, zx)"
+              " l = DequantizeLinear(lo, sb, zb)"
+              " h = DequantizeLinear(hi, sb, zb)"
+              " [clip] c = Clip(dx, l, h)"
+              " y = QuantizeLinear(c, sx, zx) }",
+              21),
+      1, 12);
+  EXPECT_TRUE(result.report.artifact.integer_only) << Describe(result);
+}
+
 }  // namespace
 }  // namespace fold::regress

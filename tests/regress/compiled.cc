@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -45,6 +47,16 @@ double Get(const void* bytes, size_t i) {
   return static_cast<double>(static_cast<const T*>(bytes)[i]);
 }
 
+// A normal number that binary16 has.
+void PutHalf(double value, void* bytes, size_t i) {
+  int exponent;
+  const double fraction = std::frexp(std::abs(value), &exponent);
+  const auto significand = static_cast<int>((fraction * 2 - 1) * 1024);
+  const int bits = ((exponent + 14) << 10) | significand;
+  static_cast<uint16_t*>(bytes)[i] =
+      static_cast<uint16_t>(value < 0 ? bits | 0x8000 : bits);
+}
+
 void Store(fold_type type, double value, void* bytes, size_t i) {
   switch (type) {
     case FOLD_U8:
@@ -61,6 +73,8 @@ void Store(fold_type type, double value, void* bytes, size_t i) {
       return Put<int64_t>(value, bytes, i);
     case FOLD_F64:
       return Put<double>(value, bytes, i);
+    case FOLD_F16:
+      return PutHalf(value, bytes, i);
     default:
       return Put<float>(value, bytes, i);
   }
@@ -164,10 +178,19 @@ double AsStored(const mpq_class& exact, int32_t type) {
   return best;
 }
 
-void ExpectEqual(const std::string& what, const std::vector<double>& found,
-                 const Ideal& ideal, int steps) {
-  ASSERT_EQ(found.size(), ideal.numbers.size()) << what;
-  int wrong = 0;
+std::string Digits(double number) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.9g", number);
+  return text;
+}
+
+void Compare(const std::string& what, const std::vector<double>& found,
+             const Ideal& ideal, int steps, std::vector<std::string>* wrong) {
+  if (found.size() != ideal.numbers.size()) {
+    wrong->push_back(what + " has another size");
+    return;
+  }
+  int count = 0;
   for (size_t i = 0; i < found.size(); ++i) {
     const double expected = AsStored(ideal.numbers[i], ideal.type);
     if (found[i] == expected) continue;
@@ -175,11 +198,14 @@ void ExpectEqual(const std::string& what, const std::vector<double>& found,
                       std::abs(found[i] - expected) <= steps)) {
       continue;
     }
-    if (++wrong > 4) continue;
-    ADD_FAILURE() << what << "[" << i << "] is " << found[i] << ", not "
-                  << expected;
+    if (++count > 4) continue;
+    wrong->push_back(what + "[" + std::to_string(i) + "] is " +
+                     Digits(found[i]) + ", not " + Digits(expected));
   }
-  EXPECT_EQ(wrong, 0) << what << ": of " << found.size();
+  if (count > 4) {
+    wrong->push_back(what + ": " + std::to_string(count) + " of " +
+                     std::to_string(found.size()) + " are wrong");
+  }
 }
 
 }  // namespace
@@ -291,19 +317,31 @@ Ideals InputsOf(const onnx::ModelProto& model, const Source& source) {
   return values;
 }
 
-void ExpectSame(const CompileResult& result, const Ideals& inputs,
-                const Ideals& ideals, int steps) {
+std::vector<std::string> Differences(const CompileResult& result,
+                                     const Ideals& inputs, const Ideals& ideals,
+                                     int steps) {
   const Ran ran = RunArtifact(result.artifact, inputs);
-  EXPECT_EQ(ran.fault, "") << Describe(result);
-  if (!ran.fault.empty()) return;
+  if (!ran.fault.empty()) return {ran.fault};
+  std::vector<std::string> wrong;
   for (const auto& [name, numbers] : ran.outputs) {
-    ASSERT_EQ(ideals.count(name), 1u) << name;
-    ExpectEqual("output " + name, numbers, ideals.at(name), steps);
+    if (ideals.count(name) == 0) {
+      wrong.push_back("an output that the model has not: " + name);
+      continue;
+    }
+    Compare("output " + name, numbers, ideals.at(name), steps, &wrong);
   }
   for (const auto& [name, numbers] : ran.taps) {
     // Values that the compiler made have no tensor in the model.
     if (ideals.count(name) == 0) continue;
-    ExpectEqual("tap " + name, numbers, ideals.at(name), steps);
+    Compare("tap " + name, numbers, ideals.at(name), steps, &wrong);
+  }
+  return wrong;
+}
+
+void ExpectSame(const CompileResult& result, const Ideals& inputs,
+                const Ideals& ideals, int steps) {
+  for (const std::string& line : Differences(result, inputs, ideals, steps)) {
+    ADD_FAILURE() << line;
   }
 }
 
@@ -362,6 +400,16 @@ void ExpectRefusal(const onnx::ModelProto& model, DiagnosticCode code,
     return;
   }
   ADD_FAILURE() << "no error: " << Describe(result);
+}
+
+std::string FirstIsland(const CompileResult& result) {
+  for (const OpSummary& op : result.report.ops) {
+    if (op.exactness != Exactness::kFloat) continue;
+    std::string text = op.kind;
+    for (const std::string& source : op.sources) text += " " + source;
+    return text;
+  }
+  return "";
 }
 
 bool HasKind(const CompileResult& result, const std::string& kind) {

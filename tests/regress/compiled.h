@@ -49,7 +49,13 @@ using Source =
 Ideals InputsOf(const onnx::ModelProto& model, const Source& source);
 
 // Runs the artifact on `inputs` and holds every output and every tap against
-// its ideal value, from which quantized values may differ by `steps` codes.
+// its ideal value, from which quantized values may differ by `steps` codes: a
+// line for each value that is not right, at most a few of one tensor.
+std::vector<std::string> Differences(const CompileResult& result,
+                                     const Ideals& inputs, const Ideals& ideals,
+                                     int steps = 0);
+
+// The same, as failures of the running test.
 void ExpectSame(const CompileResult& result, const Ideals& inputs,
                 const Ideals& ideals, int steps = 0);
 
@@ -70,6 +76,9 @@ void ExpectChecked(const CompileResult& result, const onnx::ModelProto& model);
 // The compile fails, and its first error has this code and names this node.
 void ExpectRefusal(const onnx::ModelProto& model, DiagnosticCode code,
                    const std::string& node);
+
+// Kind and sources of the first operator that is a float island, "" if none.
+std::string FirstIsland(const CompileResult& result);
 
 // True if an operator of the report has this kind.
 bool HasKind(const CompileResult& result, const std::string& kind);

@@ -1,6 +1,7 @@
 #include "tests/regress/ideal.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <optional>
@@ -36,6 +37,7 @@ std::vector<mpq_class> RawNumbers(const TensorProto& tensor) {
       return FromRaw<float>(raw);
     case TensorProto::INT8:
       return FromRaw<int8_t>(raw);
+    case TensorProto::BOOL:
     case TensorProto::UINT8:
       return FromRaw<uint8_t>(raw);
     case TensorProto::INT32:
@@ -45,12 +47,30 @@ std::vector<mpq_class> RawNumbers(const TensorProto& tensor) {
   }
 }
 
+// A normal number or zero of binary16.
+mpq_class Half(int32_t bits) {
+  if ((bits & 0x7fff) == 0) return 0;
+  const double significand = 1 + (bits & 0x3ff) / 1024.0;
+  const int exponent = ((bits >> 10) & 31) - 15;
+  return mpq_class(
+      std::ldexp(bits & 0x8000 ? -significand : significand, exponent));
+}
+
 Ideal FromTensor(const TensorProto& tensor) {
   Ideal x;
   x.type = tensor.data_type();
   x.shape.assign(tensor.dims().begin(), tensor.dims().end());
   if (tensor.has_raw_data()) {
     x.numbers = RawNumbers(tensor);
+  } else if (x.type == TensorProto::INT4) {
+    // Two to an entry, the first in the low half.
+    for (int64_t i = 0; i < Count(x.shape); ++i) {
+      const int32_t pair = tensor.int32_data(static_cast<int>(i / 2));
+      const int code = (pair >> (i % 2 * 4)) & 15;
+      x.numbers.emplace_back(code < 8 ? code : code - 16);
+    }
+  } else if (x.type == TensorProto::FLOAT16) {
+    for (int32_t bits : tensor.int32_data()) x.numbers.push_back(Half(bits));
   } else if (x.type == TensorProto::FLOAT) {
     for (float value : tensor.float_data()) x.numbers.emplace_back(value);
   } else if (x.type == TensorProto::INT64) {
@@ -141,14 +161,12 @@ const mpq_class Product(const mpq_class& a, const mpq_class& b) {
   return a * b;
 }
 
-// A number over zero stands for an infinity, which the next QuantizeLinear
-// saturates by its sign; zero over zero, not a number, becomes the zero point,
-// which is the code of zero.
-mpq_class Quotient(const mpq_class& a, const mpq_class& b) {
-  if (sgn(b) != 0) return a / b;
-  mpz_class huge;
-  mpz_ui_pow_ui(huge.get_mpz_t(), 10, 300);
-  return mpq_class(huge) * sgn(a);
+// Beyond every scale, where infinity would be: what is quantized next
+// saturates. 0/0 is no number, whose code is the zero point, real 0.
+const mpq_class Quotient(const mpq_class& a, const mpq_class& b) {
+  static const mpq_class kBeyond(mpz_class("1" + std::string(60, '0')));
+  if (b != 0) return a / b;
+  return sgn(a) * kBeyond;
 }
 
 std::optional<Binary> BinaryOf(const std::string& op) {
@@ -157,6 +175,7 @@ std::optional<Binary> BinaryOf(const std::string& op) {
   if (op == "Mul") return Binary(Product);
   if (op == "Sub") return [](const Q& a, const Q& b) { return Q(a - b); };
   if (op == "Div") return Binary(Quotient);
+  if (op == "Equal") return [](const Q& a, const Q& b) { return Q(a == b); };
   return std::nullopt;
 }
 
@@ -278,6 +297,24 @@ bool EvaluateQLinear(const Call& call, Ideal* y) {
   return true;
 }
 
+// QONNX's Quant with ROUND: onto a grid of so many bits, still a real number.
+Ideal QuantOf(const Call& call) {
+  const int64_t bits = call.in[3]->numbers[0].get_num().get_si();
+  const bool is_signed = call.integer("signed", 1);
+  const mpq_class low =
+      is_signed ? -(mpz_class(1) << (bits - 1)) : mpz_class(0);
+  const mpq_class high = low + (mpz_class(1) << bits) - 1;
+  Ideal y = *call.in[0];
+  for (size_t i = 0; i < y.numbers.size(); ++i) {
+    const Shape at = Coordinates(static_cast<int64_t>(i), y.shape);
+    const mpq_class& scale = Broadcast(*call.in[1], at);
+    const mpq_class& zero = Broadcast(*call.in[2], at);
+    const mpq_class code = RoundHalfEven(y.numbers[i] / scale + zero);
+    y.numbers[i] = (std::min(std::max(code, low), high) - zero) * scale;
+  }
+  return y;
+}
+
 bool EvaluateArithmetic(const Call& call, Ideal* y) {
   const std::string& op = call.node.op_type();
   const Ideal* third = call.has(2) ? call.in[2] : nullptr;
@@ -287,6 +324,8 @@ bool EvaluateArithmetic(const Call& call, Ideal* y) {
                   static_cast<int32_t>(type));
   } else if (op == "DequantizeLinear") {
     *y = Dequantize(*call.in[0], *call.in[1], third, call.integer("axis", 1));
+  } else if (op == "Quant") {
+    *y = QuantOf(call);
   } else if (op == "Relu" || op == "Clip") {
     *y = Clamp(call);
   } else if (op == "MatMul") {
@@ -381,15 +420,36 @@ Shape BroadcastShapes(const Shape& a, const Shape& b) {
   return shape;
 }
 
-std::string EvaluateIdeal(const onnx::ModelProto& model, Ideals* values) {
-  for (const auto& tensor : model.graph().initializer()) {
+namespace {
+
+std::string EvaluateGraph(const onnx::GraphProto& graph, Ideals* values);
+
+// An If runs one branch, which sees the values around it.
+std::string EvaluateIf(const onnx::NodeProto& node, Ideals* values) {
+  const bool condition = values->at(node.input(0)).numbers.at(0) != 0;
+  const auto* attribute = Find(node, condition ? "then_branch" : "else_branch");
+  Ideals inside = *values;
+  const std::string fault = EvaluateGraph(attribute->g(), &inside);
+  for (int i = 0; fault.empty() && i < node.output_size(); ++i) {
+    (*values)[node.output(i)] = inside.at(attribute->g().output(i).name());
+  }
+  return fault;
+}
+
+std::string EvaluateGraph(const onnx::GraphProto& graph, Ideals* values) {
+  for (const auto& tensor : graph.initializer()) {
     (*values)[tensor.name()] = FromTensor(tensor);
   }
-  for (const auto& node : model.graph().node()) {
+  for (const auto& node : graph.node()) {
     Call call = {node, {}};
     for (const std::string& name : node.input()) {
       if (!name.empty() && !values->count(name)) return "no value " + name;
       call.in.push_back(name.empty() ? nullptr : &values->at(name));
+    }
+    if (node.op_type() == "If") {
+      const std::string fault = EvaluateIf(node, values);
+      if (!fault.empty()) return fault;
+      continue;
     }
     Ideal y;
     if (node.op_type() == "Constant") {
@@ -401,6 +461,12 @@ std::string EvaluateIdeal(const onnx::ModelProto& model, Ideals* values) {
     (*values)[node.output(0)] = std::move(y);
   }
   return "";
+}
+
+}  // namespace
+
+std::string EvaluateIdeal(const onnx::ModelProto& model, Ideals* values) {
+  return EvaluateGraph(model.graph(), values);
 }
 
 }  // namespace fold::regress

@@ -72,6 +72,28 @@ Ideal TransposeOf(const Call& call, const Ideal& x) {
   return y;
 }
 
+Ideal GatherOf(const Call& call, const Ideal& x, const Ideal& indices) {
+  int64_t axis = call.integer("axis", 0);
+  if (axis < 0) axis += static_cast<int64_t>(x.shape.size());
+  Ideal y = {x.type, x.shape, {}};
+  y.shape.erase(y.shape.begin() + axis);
+  y.shape.insert(y.shape.begin() + axis, indices.shape.begin(),
+                 indices.shape.end());
+  const auto rank = static_cast<int64_t>(indices.shape.size());
+  for (int64_t i = 0; i < Count(y.shape); ++i) {
+    const Shape at = Coordinates(i, y.shape);
+    const Shape which(at.begin() + axis, at.begin() + axis + rank);
+    int64_t place =
+        indices.numbers[Place(which, indices.shape)].get_num().get_si();
+    if (place < 0) place += x.shape[axis];
+    Shape from(at.begin(), at.begin() + axis);
+    from.push_back(place);
+    from.insert(from.end(), at.begin() + axis + rank, at.end());
+    y.numbers.push_back(x.numbers[Place(from, x.shape)]);
+  }
+  return y;
+}
+
 Ideal PadOf(const Call& call, const Ideal& x) {
   const Ints pads = call.list("pads", 1);
   const size_t rank = x.shape.size();
@@ -121,8 +143,19 @@ bool EvaluateMovement(const Call& call, Ideal* y) {
     *y = op == "Pad" ? PadOf(call, x) : TransposeOf(call, x);
     return true;
   }
+  if (op == "Shape") {
+    *y = {onnx::TensorProto::INT64, {static_cast<int64_t>(x.shape.size())}, {}};
+    for (int64_t size : x.shape) y->numbers.emplace_back(size);
+    return true;
+  }
+  if (op == "Gather") {
+    *y = GatherOf(call, x, *call.in[1]);
+    return true;
+  }
   *y = x;
-  if (op == "Reshape") {
+  if (op == "Not") {
+    for (mpq_class& number : y->numbers) number = number == 0;
+  } else if (op == "Reshape") {
     y->shape = Reshaped(call, x);
   } else if (op == "Flatten") {
     y->shape = Flattened(call, x);

@@ -149,5 +149,55 @@ TEST(RoundingRegress, TopCodeOfSixteenBits) {
   EXPECT_EQ(ran.outputs.at("y"), (std::vector<double>{65535, 65535, 0}));
 }
 
+// LiteRT#7441: one operator between random scales; a product and a mean of 5.
+TEST(RoundingRegress, ProductsAndMeansBetweenRandomScales) {
+  const std::string parameters =
+      " <float sa = {0.0371294}, int8 za = {-19}, float sb = {0.0218351},"
+      "  int8 zb = {44}, float sy = {0.0512983}, int8 zy = {-126},"
+      "  float sm = {0.0297113}> {"
+      " da = DequantizeLinear(a, sa, za) db = DequantizeLinear(b, sb, zb)";
+  for (uint32_t seed = 1; seed < 4; ++seed) {
+    const auto product = ExpectIdeal(
+        ModelOf("g (int8[16,25] a, int8[16,25] b) => (int8[16,25] y)" +
+                parameters +
+                " p = Mul(da, db) y = QuantizeLinear(p, sy, zy) }"),
+        seed);
+    const auto mean =
+        ExpectIdeal(ModelOf("g (int8[40,5] a, int8[40,5] b) => (int8[40,1] y)" +
+                            parameters +
+                            " m = ReduceMean <axes = [1]> (da)"
+                            " y = QuantizeLinear(m, sm, zy) }"),
+                    seed);
+    EXPECT_TRUE(product.report.artifact.integer_only) << Describe(product);
+    EXPECT_TRUE(mean.report.artifact.integer_only) << Describe(mean);
+  }
+}
+
+// onnxruntime#18576: binary16 numbers, divided as the numbers that they are.
+TEST(RoundingRegress, HalfPrecisionInputAndScale) {
+  const std::vector<double> numbers = {2.109375,   2.5,  2.599609375,
+                                       5.30078125, 5.5,  5.8984375,
+                                       61.3125,    62.5, 80.875};
+  for (const auto& [bits, codes] :
+       {std::pair<int, std::vector<double>>{0x3c00,  // 1
+                                            {5, 5, 6, 8, 9, 9, 64, 65, 84}},
+        {0x3800,  // 0.5
+         {7, 8, 8, 14, 14, 15, 126, 127, 127}}}) {
+    auto model = ModelOf(
+        "g (float16[9] x) => (int8[9] y) <int8 z = {3}> {"
+        " y = QuantizeLinear(x, s, z) }",
+        19);
+    auto* scale = model.mutable_graph()->add_initializer();
+    scale->set_name("s");
+    scale->set_data_type(onnx::TensorProto::FLOAT16);
+    scale->add_int32_data(bits);
+    const Ideals inputs =
+        InputsOf(model, [&](auto, int64_t i) { return numbers[i]; });
+    const auto result = ExpectIdeal(model, inputs);
+    ASSERT_EQ(result.exit_code, 0);
+    EXPECT_EQ(RunArtifact(result.artifact, inputs).outputs.at("y"), codes);
+  }
+}
+
 }  // namespace
 }  // namespace fold::regress

@@ -145,5 +145,89 @@ TEST(WeightsRegress, UnquantizedWeightsWithABatchNormalization) {
   }
 }
 
+// onnxruntime PR#28326: one 4-bit weight and one scale, read by two
+// DequantizeLinear nodes.
+TEST(WeightsRegress, OneFourBitWeightReadTwice) {
+  onnx::ModelProto model = ModelOf(
+      "g (float[2,4] x) => (uint8[2,4] y, uint8[2,4] u)"
+      " <float sx = {0.03}, uint8 zx = {110}, float sw = {0.2},"
+      "  float sy = {0.1}, uint8 zy = {128}> {"
+      " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
+      " d1 = DequantizeLinear(w, sw, zw) d2 = DequantizeLinear(w, sw, zw)"
+      " p = MatMul(dx, d1) y = QuantizeLinear(p, sy, zy)"
+      " r = Gemm <transB = 1> (dx, d2) u = QuantizeLinear(r, sy, zy) }",
+      21);
+  auto* w = model.mutable_graph()->add_initializer();
+  w->set_name("w");
+  w->set_data_type(onnx::TensorProto::INT4);
+  for (int i = 0; i < 2; ++i) w->add_dims(4);
+  for (int32_t pair : {0x18, 0x7f, 0x2c, 0x80, 0x35, 0xe9, 0x01, 0x67}) {
+    w->add_int32_data(pair);
+  }
+  auto* zero = model.mutable_graph()->add_initializer();
+  zero->set_name("zw");
+  zero->set_data_type(onnx::TensorProto::INT4);
+  zero->add_int32_data(0x0d);  // -3
+  const auto result = ExpectIdeal(model);
+  EXPECT_TRUE(result.report.artifact.integer_only) << Describe(result);
+}
+
+// onnxruntime PR#27614: a Cast of what a DequantizeLinear gives in half
+// precision changes nothing, the product is one of real numbers.
+TEST(WeightsRegress, CastBehindAHalfPrecisionDequantizeLinear) {
+  onnx::ModelProto model = ModelOf(
+      "g (float[2,3] x) => (uint8[2,4] y)"
+      " <float sx = {0.03}, uint8 zx = {110}, float sy = {0.1},"
+      "  uint8 zy = {128}, int8 zw = {5}, int8[3,4] w = " +
+          DrawnList(63, 12, -128, 127) +
+          "> {"
+          " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
+          " dw = DequantizeLinear(w, sw, zw)"
+          " cw = Cast <to = 1> (dw)"
+          " p = MatMul(dx, cw) y = QuantizeLinear(p, sy, zy) }",
+      19);
+  auto* scale = model.mutable_graph()->add_initializer();
+  scale->set_name("sw");
+  scale->set_data_type(onnx::TensorProto::FLOAT16);
+  scale->add_int32_data(0x2a66);  // 0.04999, a binary16
+  const auto result = ExpectIdeal(model);
+  EXPECT_TRUE(result.report.artifact.integer_only) << Describe(result);
+}
+
+// Two initializers with the same bytes take the room of one, and so does one
+// that a branch of the graph has a copy of.
+TEST(WeightsRegress, EqualWeightsAreStoredOnce) {
+  const std::string codes = DrawnList(64, 64 * 48, -128, 127);
+  const auto bytes_with = [&](const std::string& second) {
+    const auto result = ExpectIdeal(ModelOf(
+        "g (float[1,64] x) => (uint8[1,48] y, uint8[1,48] u)"
+        " <float sx = {0.03}, uint8 zx = {110}, float sw = {0.02},"
+        "  int8 zw = {2}, float sy = {0.1}, uint8 zy = {128}, bool yes = {1},"
+        "  int8[64,48] w = " +
+        codes + (second == "v" ? ", int8[64,48] v = " + codes : "") +
+        "> {"
+        " q = QuantizeLinear(x, sx, zx) dx = DequantizeLinear(q, sx, zx)"
+        " d1 = DequantizeLinear(w, sw, zw)"
+        " p = MatMul(dx, d1) y = QuantizeLinear(p, sy, zy)" +
+        (second != "inside" ? " d2 = DequantizeLinear(" + second +
+                                  ", sw, zw) r = MatMul(dx, d2)"
+                            : " r = If (yes) <"
+                              "  then_branch = t () => (float[1,48] a)"
+                              "   <int8[64,48] v = " +
+                                  codes +
+                                  "> { d2 = DequantizeLinear(v, sw, zw)"
+                                  " a = MatMul(dx, d2) },"
+                                  "  else_branch = e () => (float[1,48] b) {"
+                                  " b = Identity(p) }>") +
+        " u = QuantizeLinear(r, sy, zy) }"));
+    return result.report.artifact.constant_bytes;
+  };
+  const int64_t once = bytes_with("w");
+  EXPECT_GT(once, 64 * 48);
+  EXPECT_LT(once, 64 * 48 * 3 / 2);
+  EXPECT_EQ(bytes_with("v"), once);
+  EXPECT_EQ(bytes_with("inside"), once);
+}
+
 }  // namespace
 }  // namespace fold::regress
