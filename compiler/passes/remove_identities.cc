@@ -1,16 +1,25 @@
 // Nodes that give what they get: Identity, Cast to the type that it has
-// already, Concat of one value.
+// already or to a wider float type, Concat of one value.
 #include "compiler/passes/pass.h"
 #include "compiler/passes/pattern.h"
 
 namespace fold::passes {
 namespace {
 
+// Every number of `from` is one of `to`.
+bool IsWiderFloat(ElementType from, ElementType to) {
+  return IsFloat(from) && IsFloat(to) && ElementSize(from) < ElementSize(to);
+}
+
 bool GivesWhatItGets(const Graph& graph, const Node& node) {
   const Op op = OpOf(node);
   const TensorType& from = graph.value(node.operands[0]).type;
   const TensorType& to = graph.value(node.results[0]).type;
-  if (from.element != to.element || from.shape != to.shape) return false;
+  if (from.shape != to.shape) return false;
+  if (op == Op::kCast && IsWiderFloat(from.element, to.element)) {
+    return !graph.IsOutput(node.results[0]);
+  }
+  if (from.element != to.element) return false;
   return op == Op::kIdentity || op == Op::kCast ||
          (op == Op::kConcat && node.operands.size() == 1);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <algorithm>
+
 #include "compiler/ops/movement.h"
 #include "compiler/passes/dequantized.h"
 
@@ -123,6 +125,11 @@ bool SinkDequantize(Rewriter& rewriter, NodeId id, const std::string& rule) {
     type.encoding->code_low = low;
     type.encoding->code_high = high;
   }
+  if (OpOf(node) == Op::kPad) {  // the zero point comes among the codes
+    Encoding& e = *type.encoding;
+    if (e.code_low) e.code_low = std::min(*e.code_low, e.zero_points[0]);
+    if (e.code_high) e.code_high = std::max(*e.code_high, e.zero_points[0]);
+  }
   const Value old = graph.value(node.results[0]);
   TensorPtr folded;
   if (graph.IsConstant(operands[0]) && SpecOf(OpOf(node)).evaluate) {
@@ -140,7 +147,7 @@ bool SinkDequantize(Rewriter& rewriter, NodeId id, const std::string& rule) {
     operands[2] = ZeroCode(rewriter, type);
     const std::vector<Derivation> how = {
         {Derivation::Kind::kReshaped},
-        {Derivation::Kind::kQuantized, {}, operands[0]}};
+        {Derivation::Kind::kQuantized, {}, codes}};
     if (number.valid()) {
       SayTransformed(rewrite.sheet(), number, operands[2], how);
     } else {

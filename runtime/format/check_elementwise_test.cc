@@ -251,6 +251,7 @@ TEST(CheckElementwise, Reciprocal) {
   EXPECT_TRUE(Refuses(&a, "input and result differ in shape"));
   a.artifact.tensors[y]->shape = {2, 3};
   a.artifact.tensors[x]->type = ElementType::S32;
+  a.artifact.tensors[x]->bytes *= 4;
   EXPECT_TRUE(Refuses(&a, "input has neither 8 nor 16 bits"));
 }
 
