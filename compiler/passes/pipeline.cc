@@ -40,6 +40,7 @@ const Pass* FindPass(std::string_view name) {
 
 std::vector<std::string> StandardPipeline() {
   return {"annotate",
+          "split_constants",
           "open_qlinear",
           "fold_written_quant",
           "expand_fake_quant",
