@@ -189,8 +189,7 @@ class QonnxReader {
       if (AllZeros([](int64_t z) { return z % 2 != 0; })) {
         return take(Rounding::kHalfOdd, true);
       }
-      return Fault(DiagnosticCode::unsupported_attribute,
-                   "even and odd zero points in one tensor round differently");
+      return take(Rounding::kHalfEvenCode, true);
     }
     return Fault(DiagnosticCode::unsupported_attribute,
                  "there is no rounding mode '" + mode + "'");

@@ -96,6 +96,15 @@ TEST(Qonnx, Roundings) {
   }
 }
 
+// Ties go to the even code, whatever the parity of each zero point.
+TEST(Qonnx, EvenAndOddZeroPoints) {
+  const Encoding e = Good(Quant("f32[2,1] [1,2]", "f32[2,1] [0,1]", kFour));
+  EXPECT_EQ(e.rounding, Rounding::kHalfEvenCode);
+  EXPECT_EQ(RoundingFor(e.rounding, 0), Rounding::kHalfEven);
+  EXPECT_EQ(RoundingFor(e.rounding, -1), Rounding::kHalfOdd);
+  EXPECT_EQ(RoundingFor(Rounding::kFloor, 1), Rounding::kFloor);
+}
+
 TEST(Qonnx, ParametersBroadcast) {
   Encoding e = Good(Quant("f32[2,1] [0.5,0.25]", kZero, kFour));
   EXPECT_EQ(e.axis, 0);
@@ -189,8 +198,6 @@ TEST(Qonnx, Faults) {
               Code::unsupported_attribute, "no rounding mode 'SOMEHOW'");
   ExpectFault(Quant(kQuarter, "f32[] [1]", kFour, "{rounding_mode=\"UP\"}"),
               Code::unsupported_attribute, "zero point other than 0");
-  ExpectFault(Quant("f32[2,1] [1,2]", "f32[2,1] [0,1]", kFour),
-              Code::unsupported_attribute, "even and odd zero points");
   ExpectFault(GraphOf("fir 1 imported\ngraph @g(%x: f32[2], %s: f32[]) -> %y "
                       "{\n%y = bipolar_quant(%x, %s) : f32[2] name \"q\"\n}"),
               Code::dynamic_quantization, "its scale is computed at run time");

@@ -4,8 +4,9 @@ namespace fold {
 namespace {
 
 constexpr std::string_view kNames[] = {
-    "half_even", "half_odd", "half_from_zero", "half_to_zero", "half_up",
-    "floor",     "ceil",     "from_zero",      "to_zero",      "sign"};
+    "half_even", "half_odd", "half_from_zero", "half_to_zero",
+    "half_up",   "floor",    "ceil",           "from_zero",
+    "to_zero",   "sign",     "half_even_code"};
 
 }  // namespace
 
@@ -25,6 +26,8 @@ RoundingStep StepTo(Rounding rounding, int64_t k) {
   switch (rounding) {
     case Rounding::kHalfEven:
       return {2 * k - 1, k % 2 == 0};
+    case Rounding::kHalfEvenCode:
+      break;
     case Rounding::kHalfOdd:
       return {2 * k - 1, k % 2 != 0};
     case Rounding::kHalfFromZero:

@@ -23,8 +23,17 @@ enum class Rounding : uint8_t {
   kCeil,
   kFromZero,
   kToZero,
-  kSign,  // 1 for a quotient of at least 0, else -1
+  kSign,          // 1 for a quotient of at least 0, else -1
+  kHalfEvenCode,  // nearest, ties to the even code, where zero points of one
+                  // tensor are even and odd: RoundingFor says which of the
+                  // first two it is
 };
+
+// `rounding` for a channel with this zero point.
+inline Rounding RoundingFor(Rounding rounding, int64_t zero_point) {
+  if (rounding != Rounding::kHalfEvenCode) return rounding;
+  return zero_point % 2 == 0 ? Rounding::kHalfEven : Rounding::kHalfOdd;
+}
 
 // "half_even", "floor", …: the names of the text form.
 std::string_view RoundingName(Rounding rounding);
@@ -36,7 +45,8 @@ struct RoundingStep {
   int64_t twice;
   bool takes;
 };
-// For kSign, -1 < k <= 1; its codes have to be limited to [-1, 1].
+// Not for kHalfEvenCode. For kSign, -1 < k <= 1; its codes have to be limited
+// to [-1, 1].
 RoundingStep StepTo(Rounding rounding, int64_t k);
 
 }  // namespace fold

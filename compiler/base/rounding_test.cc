@@ -45,6 +45,8 @@ double Meaning(Rounding rounding, double q) {
       return std::trunc(q);
     case Rounding::kSign:
       return q >= 0 ? 1 : -1;
+    case Rounding::kHalfEvenCode:
+      break;
   }
   return 0;
 }

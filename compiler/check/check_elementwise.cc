@@ -173,6 +173,10 @@ Outcome OneInput(const CheckState& state, const format::Op& op,
     const auto mismatch = everywhere ? CompareEverywhere(ideal, function)
                                      : CompareMonotone(ideal, function);
     compared += ideal.last - ideal.first + 1;
+    if (mismatch && over.chain.empty()) {
+      // Not what the op claims to make: its input, which a source names.
+      return Unchecked(named.name + " is its input");
+    }
     if (mismatch) {
       outcome = Wrong("channel " + std::to_string(channel) + ": input code " +
                       Describe(*mismatch));
@@ -371,6 +375,10 @@ Outcome WithConstant(const CheckState& state, const format::Op& op,
     return Unchecked(named.name + " is not a function of the input");
   }
   const Value& over = target.over;
+  if (std::set<Label>(over.labels->begin(), over.labels->end()).size() !=
+      over.labels->size()) {
+    return Unchecked("an element of the input counts more than once");
+  }
   const ElementIndex index(*over.labels);
   auto labels = std::make_shared<std::vector<Label>>();
   PairSet done;
@@ -398,6 +406,9 @@ Outcome WithConstant(const CheckState& state, const format::Op& op,
       return constant_first ? TwoInputCode(state, op, code, x)
                             : TwoInputCode(state, op, x, code);
     });
+    if (mismatch && over.chain.empty()) {
+      return Unchecked(named.name + " is its input");
+    }
     if (mismatch) {
       outcome = Wrong("constant " + std::to_string(code) + ", input code " +
                       Describe(*mismatch));

@@ -87,6 +87,7 @@ inline bool NaiveRoundsUp(Rounding rounding, int half, bool whole, bool odd,
     case Rounding::kToZero:
       return !whole && negative;
     case Rounding::kSign:
+    case Rounding::kHalfEvenCode:
       return false;
   }
   return false;

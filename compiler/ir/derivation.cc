@@ -134,8 +134,9 @@ int64_t CodeOfReal(double real, const TensorType& type, int64_t channel) {
     q = static_cast<int64_t>(
         std::nearbyint(std::clamp(real / scale, -kFar, kFar)));
     if (std::fabs(real / scale) < kFar) {
-      while (Reaches(real, scale, e.rounding, q + 1)) ++q;
-      while (!Reaches(real, scale, e.rounding, q)) --q;
+      const Rounding rounding = RoundingFor(e.rounding, e.zero_point(channel));
+      while (Reaches(real, scale, rounding, q + 1)) ++q;
+      while (!Reaches(real, scale, rounding, q)) --q;
     }
   }
   const int64_t low =

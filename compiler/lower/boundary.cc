@@ -134,6 +134,11 @@ bool LowerQuantize(Lowering& lowering, NodeId id) {
     return lowering.Error(DiagnosticCode::unsupported_attribute, id,
                           "blocked quantization of an activation");
   }
+  if (type.encoding->rounding == Rounding::kHalfEvenCode) {
+    return lowering.Error(DiagnosticCode::unsupported_attribute, id,
+                          "even and odd zero points in one tensor round "
+                          "differently");
+  }
   const Perm perm = lowering.PreferredLayout(node.results[0]);
   int from = lowering.InputOf(node.operands[0]);
   const bool boundary = from >= 0;

@@ -138,7 +138,7 @@ exact::Quantization QuantizationOf(const TensorType& type, int64_t channel) {
   q.code_high = HighestCode(type.element);
   q.clamp_low = e.code_low;
   q.clamp_high = e.code_high;
-  q.rounding = e.rounding;
+  q.rounding = RoundingFor(e.rounding, q.zero_point);
   return q;
 }
 

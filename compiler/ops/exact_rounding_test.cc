@@ -125,6 +125,8 @@ TEST(DivideAndRound, IsTheRounding) {
         case Rounding::kSign:
           want = q >= 0 ? 1 : -1;
           break;
+        case Rounding::kHalfEvenCode:
+          break;
       }
       EXPECT_EQ(DivideAndRound(q * 0.25, 0.25, rounding),
                 static_cast<int64_t>(want))

@@ -69,10 +69,10 @@ TensorPtr EvaluateQuantize(const OperandView& view) {
   for (int64_t i = 0; i < x.size(); ++i) {
     const int64_t p = ParameterIndex(i, x.shape, axis, count);
     const int64_t z = zero ? zero->integer(zero->size() == 1 ? 0 : p) : 0;
-    codes[i] =
-        std::clamp(DivideAndRound(x.real(i), scale.real(p), *rounding) + z,
-                   view.node.attribute("code_low", LowestCode(type)),
-                   view.node.attribute("code_high", HighestCode(type)));
+    codes[i] = std::clamp(
+        DivideAndRound(x.real(i), scale.real(p), RoundingFor(*rounding, z)) + z,
+        view.node.attribute("code_low", LowestCode(type)),
+        view.node.attribute("code_high", HighestCode(type)));
   }
   return MakeIntegerTensor(type, x.shape, codes);
 }

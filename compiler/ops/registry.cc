@@ -1,4 +1,5 @@
 // Expands ops.def; nothing here is written by hand for one operator.
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -125,7 +126,7 @@ class Table : public OpTable {
     std::vector<OpId> found;
     if (OpOf(node) == Op::kScaledReciprocal ||
         (OpOf(node) == Op::kDiv && node.operands.size() > 1 &&
-         MayBeZero(graph.value(node.operands[1]).constant))) {
+         MayBeZero(graph, node.operands[1]))) {
       found.push_back(ToId(Op::kDiv));
     }
     for (const Step& step : node.steps) {
@@ -137,10 +138,24 @@ class Table : public OpTable {
   }
 
  private:
-  static bool MayBeZero(const TensorPtr& divisor) {
-    if (!divisor) return true;
-    for (int64_t i = 0; i < divisor->size(); ++i) {
-      if (divisor->real(i) == 0) return true;
+  static bool MayBeZero(const Graph& graph, ValueId id) {
+    const Value& divisor = graph.value(id);
+    if (!divisor.constant) {
+      if (!divisor.producer.valid()) return true;
+      const Node& producer = graph.node(divisor.producer);
+      return OpOf(producer) != Op::kDequantizeLinear ||
+             !graph.IsConstant(producer.operands[0]) ||
+             MayBeZero(graph, producer.operands[0]);
+    }
+    const Tensor& constant = *divisor.constant;
+    const auto& encoding = divisor.type.encoding;
+    if (encoding && IsInteger(constant.type)) {
+      if (encoding->block > 0 || ElementSize(constant.type) > 2) return true;
+      const auto reals = RealNumbersOf(constant, *encoding);
+      return std::count(reals.begin(), reals.end(), 0.0) > 0;
+    }
+    for (int64_t i = 0; i < constant.size(); ++i) {
+      if (constant.real(i) == 0) return true;
     }
     return false;
   }

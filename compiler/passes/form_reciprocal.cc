@@ -19,6 +19,18 @@ bool IsCoefficient(const Graph& graph, const Node& division) {
          AsChannelVector(c, shape, shape.size() > 1 ? 1 : 0).has_value();
 }
 
+// Another constant over the result, on its way to a QuantizeLinear: a table has
+// both, and a reciprocal one alone.
+bool IsDividedAgain(const Graph& graph, ValueId real) {
+  while (graph.HasSingleUse(real)) {
+    const Node& user = graph.node(graph.UsersOf(real).front());
+    if (OpOf(user) == Op::kQuantizeLinear) return false;
+    if (OpOf(user) == Op::kDiv && user.operands[1] == real) return true;
+    real = user.results[0];
+  }
+  return false;
+}
+
 // Why `division`, of a constant by something, stays one; "" if it need not.
 std::string Fault(const Graph& graph, const Node& division) {
   const ValueId x = division.operands[1], result = division.results[0];
@@ -30,6 +42,7 @@ std::string Fault(const Graph& graph, const Node& division) {
   }
   const std::string fault = InputFault(graph, x, 2);
   if (!fault.empty()) return fault;
+  if (IsDividedAgain(graph, result)) return "its result is divided again";
   return EndsInQuantize(graph, result) ? "" : "its result is not quantized";
 }
 

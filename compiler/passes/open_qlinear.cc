@@ -79,10 +79,10 @@ class Opening {
   ValueId Dequantized(const QLinearOperand& operand) {
     const ValueId codes = node_.operands[operand.value];
     const ValueId real = Real("_real", codes);
-    Node& dequantize = Add(Op::kDequantizeLinear,
-                           {codes, node_.operands[operand.scale],
-                            OperandAt(node_, operand.zero)},
-                           real);
+    Node& dequantize = Add(
+        Op::kDequantizeLinear,
+        {codes, node_.operands[operand.scale], OperandAt(node_, operand.zero)},
+        real);
     dequantize.attributes["axis"] = operand.axis;
     return real;
   }
@@ -93,10 +93,10 @@ class Opening {
     const Encoding& e = *graph_.value(codes).type.encoding;
     Shape shape;
     if (!e.per_tensor()) shape = {static_cast<int64_t>(e.scales.size())};
-    const ValueId scale = rewriter_.Declare(
-        graph_.value(codes).name + "_scale",
-        {ElementType::f64, shape, std::nullopt},
-        MakeRealTensor(ElementType::f64, shape, e.scales));
+    const ValueId scale =
+        rewriter_.Declare(graph_.value(codes).name + "_scale",
+                          {ElementType::f64, shape, std::nullopt},
+                          MakeRealTensor(ElementType::f64, shape, e.scales));
     SayMadeOf(proposal_.sheet, scale, {Slot::Kind::kScales}, codes);
     const ValueId real = Real("_real", codes);
     Node& dequantize = Add(Op::kDequantizeLinear, {codes, scale}, real);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <algorithm>
-
 #include "compiler/ops/movement.h"
 #include "compiler/passes/dequantized.h"
 

@@ -181,7 +181,8 @@ TEST(Chains, OfFactorsAndAddends) {
           });
       const auto result = ExpectIdeal(model, inputs, "x86-64-integer");
       ASSERT_FALSE(HasFailure()) << Describe(result);
-      EXPECT_EQ(result.report.ops.size(), conv ? 3u : 1u) << Describe(result);
+      // A convolution may have its layout changed before and behind it.
+      EXPECT_LE(result.report.ops.size(), conv ? 3u : 1u) << Describe(result);
     }
   }
 }

@@ -1,7 +1,8 @@
 // Rounding and requantization: reports in which an engine's integer form
 // differed from the real numbers.
-#include <cmath>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "tests/regress/compiled.h"
 
