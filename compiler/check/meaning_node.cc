@@ -250,6 +250,20 @@ Value FromConstantOrOpaque(const Scope& scope, const Value& x) {
   return Opaque(scope, x.shape, x.type);
 }
 
+// Min or Max of a value and one constant number.
+Value Extreme(const Scope& scope, const Inputs& in) {
+  const bool first = in[0]->constant();
+  const Value& bound = *in[first ? 0 : 1];
+  if (in.size() != 2 || !bound.constant() || bound.size() != 1) {
+    return UnknownValue("a Min or Max of two values");
+  }
+  const Number number = ConstantAt(bound, 0);
+  const Interval interval = scope.node->op_type() == "Min"
+                                ? Interval{std::nullopt, number}
+                                : Interval{number, std::nullopt};
+  return ClampTo(scope, *in[first ? 1 : 0], interval);
+}
+
 Value EvaluateFirst(const Scope& scope, const Inputs& in) {
   const std::string& op = scope.node->op_type();
   const Attributes& a = scope.attributes;
@@ -284,6 +298,7 @@ Value EvaluateFirst(const Scope& scope, const Inputs& in) {
   }
   if (KeepsShape(op) || op == "Sqrt") return FromConstantOrOpaque(scope, x);
   if (IsQonnx(op)) return Qonnx(scope, in);
+  if (two && (op == "Min" || op == "Max")) return Extreme(scope, in);
   if (!two) return UnknownValue("operator " + op + " is not known here");
   if (op == "QuantizeLinear" || op == "DequantizeLinear") {
     if (a.Int("block_size", 0) != 0) {
