@@ -71,6 +71,8 @@ std::string ConstantMoveText(const ConstantMove& move) {
     text += SlotText(move.slot);
   }
   text += kWhys[static_cast<int>(move.why)];
+  if (move.sharing == Sharing::kCoordinated) text += " for all readers";
+  if (move.sharing == Sharing::kSplit) text += ", others keep it";
   if (!move.reason.empty()) text += " \"" + move.reason + "\"";
   return text;
 }

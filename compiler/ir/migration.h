@@ -85,6 +85,13 @@ enum class Unneeded : uint8_t {
   kNamed,       // for `reason`: ConstantMove::verify holds it against the graph
 };
 
+// Who else reads a constant that a rewrite takes away from its readers.
+enum class Sharing : uint8_t {
+  kSingleUse,    // nobody
+  kCoordinated,  // others, and the rewrite takes it from all of them
+  kSplit,        // others, who keep it as it is: the rewrite has its own
+};
+
 struct ConstantMove;
 // "" if what `move` says is so in `graph`, which the change has not reached
 // yet; else what is not.
@@ -110,6 +117,8 @@ struct ConstantMove {
   Unneeded why = Unneeded::kUnsaid;
   double number = 0;
   VerifyMove verify = {};
+  // Filled in by the rewriter.
+  Sharing sharing = Sharing::kSingleUse;
 };
 
 // Something that was known of a removed value and has no destination.

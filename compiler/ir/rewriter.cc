@@ -123,6 +123,21 @@ void Rewriter::Describe(Proposal& proposal) const {
       std::chrono::duration<double>(Clock::now() - begun_).count();
 }
 
+namespace {
+
+Sharing SharingOf(const Graph& graph, const Proposal& proposal, ValueId id) {
+  if (graph.IsOutput(id)) return Sharing::kSplit;
+  size_t here = 0;
+  const std::vector<NodeId> users = graph.UsersOf(id);
+  for (NodeId user : users) {
+    here += std::count(proposal.removed.begin(), proposal.removed.end(), user);
+  }
+  if (here < users.size()) return Sharing::kSplit;
+  return here > 1 ? Sharing::kCoordinated : Sharing::kSingleUse;
+}
+
+}  // namespace
+
 bool Rewriter::Apply(Proposal proposal) {
   const std::string fault = SheetFault(graph_, proposal, ops_);
   if (!fault.empty()) {
@@ -136,6 +151,13 @@ bool Rewriter::Apply(Proposal proposal) {
   }
   Describe(proposal);
   MigrationSheet& sheet = proposal.sheet;
+  for (ConstantMove& move : sheet.constants) {
+    const bool shared = move.kind != ConstantMove::Kind::kMade &&
+                        move.kind != ConstantMove::Kind::kMoved;
+    if (shared && graph_.IsConstant(move.from)) {
+      move.sharing = SharingOf(graph_, proposal, move.from);
+    }
+  }
   Provenance removed;
   std::set<ValueId> fresh;
   for (NodeId id : proposal.removed) removed.Merge(graph_.node(id).provenance);
