@@ -35,8 +35,8 @@ class OpTable {
   virtual std::optional<Shape> InferShape(const Graph&, const Node&) const {
     return std::nullopt;
   }
-  // For a node that only moves axes: result axis i is axis perm[i] of operand
-  // 0.
+  // For a node whose result has the axes of operand 0, moved or as they are:
+  // result axis i is axis perm[i] of operand 0.
   virtual std::optional<std::vector<int64_t>> Permutation(const Graph&,
                                                           const Node&) const {
     return std::nullopt;

@@ -1,6 +1,7 @@
 // Expands ops.def; nothing here is written by hand for one operator.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <string>
 
 #include "compiler/ops/movement.h"
@@ -117,8 +118,17 @@ class Table : public OpTable {
 
   std::optional<std::vector<int64_t>> Permutation(
       const Graph& graph, const Node& node) const override {
-    if (OpOf(node) != Op::kTranspose) return std::nullopt;
-    return PermutationOf(node, graph.value(node.operands[0]).type.shape.size());
+    const Op op = OpOf(node);
+    if (node.operands.empty()) return std::nullopt;
+    const size_t rank = graph.value(node.operands[0]).type.shape.size();
+    if (op == Op::kTranspose) return PermutationOf(node, rank);
+    if (op != Op::kQuantizeLinear && op != Op::kDequantizeLinear &&
+        op != Op::kIdentity) {
+      return std::nullopt;
+    }
+    std::vector<int64_t> same(rank);  // element by element
+    std::iota(same.begin(), same.end(), 0);
+    return same;
   }
 
   std::vector<OpId> Exceptional(const Graph& graph,
