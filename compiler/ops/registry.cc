@@ -20,7 +20,7 @@ struct Row {
 
 const Row kRows[] = {
 #define OP(id, mnemonic, domain, onnx_name, min, max, spec) \
-  {mnemonic, domain, onnx_name, min, max, &spec},
+  {mnemonic, domain, onnx_name, min, max, &(spec)},
 #include "compiler/ops/ops.def"
 #undef OP
 };
