@@ -95,9 +95,7 @@ class QonnxReader {
     const TensorPtr scale = Parameter(at, "scale");
     if (!scale || !AxisOf(*scale, "scale", &encoding_.axis)) return false;
     for (int64_t i = 0; i < scale->size(); ++i) {
-      const double s = IsInteger(scale->type)
-                           ? static_cast<double>(scale->integer(i))
-                           : scale->real(i);
+      const double s = scale->real(i);
       if (!std::isfinite(s) || s <= 0) {
         return Fault(DiagnosticCode::bad_scale,
                      "a scale is " + std::to_string(s) +
@@ -122,9 +120,7 @@ class QonnxReader {
     }
     for (size_t i = 0; i < encoding_.scales.size(); ++i) {
       const int64_t at_zero = axis < 0 ? 0 : static_cast<int64_t>(i);
-      const double z = IsInteger(zero->type)
-                           ? static_cast<double>(zero->integer(at_zero))
-                           : zero->real(at_zero);
+      const double z = zero->real(at_zero);
       constexpr double kLimit = 4294967296.0;
       if (z != std::floor(z) || std::fabs(z) > kLimit) {
         return Fault(DiagnosticCode::bad_zero_point,
@@ -139,13 +135,8 @@ class QonnxReader {
     const TensorPtr tensor = Parameter(at, "bit width");
     if (!tensor) return std::nullopt;
     for (int64_t i = 0; i < tensor->size(); ++i) {
-      const double bits = IsInteger(tensor->type)
-                              ? static_cast<double>(tensor->integer(i))
-                              : tensor->real(i);
-      const double first = IsInteger(tensor->type)
-                               ? static_cast<double>(tensor->integer(0))
-                               : tensor->real(0);
-      if (bits == first && bits == std::floor(bits) && bits >= 1 &&
+      const double bits = tensor->real(i);
+      if (bits == tensor->real(0) && bits == std::floor(bits) && bits >= 1 &&
           bits <= kMostBits) {
         continue;
       }
@@ -153,8 +144,7 @@ class QonnxReader {
             "its bit width is not one whole number from 1 to 32");
       return std::nullopt;
     }
-    return IsInteger(tensor->type) ? tensor->integer(0)
-                                   : static_cast<int64_t>(tensor->real(0));
+    return static_cast<int64_t>(tensor->real(0));
   }
 
   bool AllZeros(bool (*good)(int64_t)) const {

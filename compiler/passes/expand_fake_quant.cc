@@ -2,7 +2,6 @@
 // quantization, becomes a QuantizeLinear and a DequantizeLinear. A QONNX node
 // is replaced by the two; behind any other producer, and behind inputs and
 // constants, they are inserted.
-#include <algorithm>
 #include <map>
 #include <set>
 
@@ -20,15 +19,10 @@ bool IsFakeQuantized(const Graph& graph, ValueId id) {
   return IsFloat(type.element) && type.encoding.has_value();
 }
 
-// f32 where that loses nothing.
 TensorPtr ScaleTensor(const Encoding& e) {
-  const bool narrow = std::all_of(
-      e.scales.begin(), e.scales.end(),
-      [](double s) { return static_cast<double>(static_cast<float>(s)) == s; });
   Shape shape;
   if (!e.per_tensor()) shape = {static_cast<int64_t>(e.scales.size())};
-  return MakeRealTensor(narrow ? ElementType::f32 : ElementType::f64, shape,
-                        e.scales);
+  return NarrowestReals(shape, e.scales);
 }
 
 // QuantizeLinear and DequantizeLinear of one value.
@@ -126,9 +120,7 @@ ValueId AddNumber(Rewriter& rewriter, const Node& trunc, double addend,
   const Graph& graph = rewriter.graph();
   const TensorType type = graph.value(trunc.operands[0]).type;
   const std::string name = graph.value(trunc.results[0]).name;
-  const bool narrow = static_cast<double>(static_cast<float>(addend)) == addend;
-  const TensorPtr number = MakeRealTensor(
-      narrow ? ElementType::f32 : ElementType::f64, {}, {addend});
+  const TensorPtr number = NarrowestReals({}, {addend});
   const ValueId constant = rewriter.Declare(
       name + "_addend", {number->type, {}, std::nullopt}, number);
   const ValueId sum =

@@ -2,7 +2,6 @@
 // value with that quantization: its input, which another pass then quantizes.
 // Where the arithmetic multiplies by another number than it divides by, their
 // product stays as a factor in front.
-#include <algorithm>
 #include <set>
 
 #include "compiler/annotate/written_chain.h"
@@ -87,12 +86,7 @@ class Replacement {
       shape.assign(result().type.shape.size(), 1);
       shape[Axis()] = static_cast<int64_t>(factors.size());
     }
-    const bool narrow =
-        std::all_of(factors.begin(), factors.end(), [](double factor) {
-          return static_cast<double>(static_cast<float>(factor)) == factor;
-        });
-    const TensorPtr tensor = MakeRealTensor(
-        narrow ? ElementType::f32 : ElementType::f64, shape, factors);
+    const TensorPtr tensor = NarrowestReals(shape, factors);
     factor_ = rewriter_.Declare(result().name + "_factor",
                                 {tensor->type, shape, std::nullopt}, tensor);
     unsaid_ = factor_;

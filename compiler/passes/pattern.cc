@@ -131,6 +131,15 @@ bool IsLinear(Op op) {
   return op == Op::kConv || op == Op::kGemm || op == Op::kMatMul;
 }
 
+TensorPtr NarrowestReals(Shape shape, const std::vector<double>& numbers) {
+  const bool narrow =
+      std::all_of(numbers.begin(), numbers.end(), [](double number) {
+        return static_cast<double>(static_cast<float>(number)) == number;
+      });
+  return MakeRealTensor(narrow ? ElementType::f32 : ElementType::f64,
+                        std::move(shape), numbers);
+}
+
 bool IsReal(const TensorType& type) {
   return IsFloat(type.element) && !type.encoding;
 }

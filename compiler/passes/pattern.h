@@ -52,6 +52,9 @@ std::vector<double> DistinctNumbers(const Tensor& constant,
 // Operators with a weight matrix: Conv, Gemm, MatMul.
 bool IsLinear(Op op);
 
+// `numbers` as f32 where that loses nothing, else as f64.
+TensorPtr NarrowestReals(Shape shape, const std::vector<double>& numbers);
+
 // Real-valued float types: what arithmetic between DQ and Q works on.
 bool IsReal(const TensorType& type);
 
