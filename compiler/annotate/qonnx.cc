@@ -57,7 +57,7 @@ class QonnxReader {
   }
 
   TensorPtr Parameter(size_t at, const char* what) const {
-    const TensorPtr tensor = ConstantOf(graph_, node_.operands[at]);
+    TensorPtr tensor = ConstantOf(graph_, node_.operands[at]);
     if (!tensor || tensor->size() == 0) {
       Fault(DiagnosticCode::dynamic_quantization,
             std::string("its ") + what +
