@@ -31,10 +31,16 @@ struct Config {
   int64_t memory_cache_bytes = int64_t{256} << 20;
   // Free bytes on the disk below which the server is not ready.
   int64_t min_free_bytes = int64_t{64} << 20;
-  // Bytes of one request.
-  int64_t max_message_bytes = int64_t{256} << 20;
-  // Bytes of all requests that are in the server at one time.
-  int64_t inflight_bytes = int64_t{1} << 30;
+  // Bytes of one message. More travels in pieces (google.bytestream).
+  int64_t max_message_bytes = int64_t{4} << 20;
+  // Bytes of all messages of callers that are in the server at one time.
+  int64_t inflight_bytes = int64_t{256} << 20;
+  // Calls that are in the server at one time.
+  int64_t max_calls = 2048;
+  // Seconds for a caller to send what it began, or to read what is sent.
+  int64_t stall_seconds = 60;
+  // Seconds that a call waits for bytes of inflight_bytes.
+  int64_t inflight_wait_seconds = 10;
   // Limits of one job.
   int64_t job_memory_bytes = int64_t{8} << 30;
   int64_t job_cpu_seconds = 600;

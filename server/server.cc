@@ -1,5 +1,6 @@
 #include "server/server.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <filesystem>
@@ -7,10 +8,8 @@
 #include <system_error>
 #include <thread>
 
-#include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
-#include "proto/grpc/health/v1/health.pb.h"
 #include "server/byte_budget.h"
 #include "server/cache/disk_store.h"
 #include "server/cache/memory_store.h"
@@ -23,7 +22,8 @@
 #include "server/job_runner.h"
 #include "server/metrics.h"
 #include "server/result_cache.h"
-#include "server/rpc/service.h"
+#include "server/rpc/call_registry.h"
+#include "server/rpc/dispatcher.h"
 #include "server/scheduler.h"
 #include "server/target_catalog.h"
 #include "spdlog/spdlog.h"
@@ -33,6 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
 
 constexpr char kServiceName[] = "foldd.v1.Compiler";
 constexpr int64_t kLookupThreads = 4;
@@ -40,7 +41,6 @@ constexpr int64_t kLookupQueue = 4096;
 constexpr milliseconds kHealthInterval{500};
 // For connections to close, when no call is left.
 constexpr milliseconds kCloseGrace{500};
-constexpr milliseconds kCallsInterval{10};
 
 std::string CompilerPath(const Config& config) {
   if (!config.compiler_path.empty()) return config.compiler_path;
@@ -101,7 +101,8 @@ struct Server::Parts {
   std::unique_ptr<JobRunner> runner;
   std::unique_ptr<Scheduler> scheduler;
   std::unique_ptr<WorkerPool> lookups;
-  std::unique_ptr<CompilerService> service;
+  std::unique_ptr<CallRegistry> calls;
+  std::unique_ptr<Dispatcher> dispatcher;
   std::unique_ptr<grpc::Server> grpc_server;
   int grpc_port = 0;
   std::unique_ptr<HttpPort> http;
@@ -164,12 +165,13 @@ absl::Status Server::Parts::StartGrpc() {
   parts.scheduler = scheduler.get();
   parts.budget = &budget;
   parts.lookups = lookups.get();
-  service = std::make_unique<CompilerService>(std::move(parts));
+  calls = std::make_unique<CallRegistry>(CallRegistry::Limits{
+      config.max_calls, std::chrono::seconds(config.stall_seconds),
+      std::chrono::seconds(config.inflight_wait_seconds)});
+  parts.calls = calls.get();
+  dispatcher = std::make_unique<Dispatcher>(std::move(parts));
 
   grpc::EnableDefaultHealthCheckService(true);
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  // Named here, so that it is linked and reflection can describe it.
-  (void)grpc::health::v1::HealthCheckRequest::descriptor();
   grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(static_cast<int>(config.max_message_bytes));
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
@@ -179,7 +181,7 @@ absl::Status Server::Parts::StartGrpc() {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddListeningPort(config.listen, grpc::InsecureServerCredentials(),
                            &grpc_port);
-  builder.RegisterService(service.get());
+  builder.RegisterCallbackGenericService(dispatcher.get());
   grpc_server = builder.BuildAndStart();
   if (grpc_server == nullptr || grpc_port == 0) {
     return absl::UnavailableError("cannot listen on " + config.listen);
@@ -226,6 +228,7 @@ void Server::Parts::RefreshGauges() {
               number(stores->disk->evictions()));
   metrics.Set(Metric::kDiskFreeBytes, {}, number(stores->disk->free_bytes()));
   metrics.Set(Metric::kInflightBytes, {}, number(budget.held()));
+  metrics.Set(Metric::kCalls, {}, number(calls->live()));
   metrics.Set(Metric::kReady, {}, Readiness().ok() ? 1 : 0);
 }
 
@@ -281,12 +284,11 @@ bool Server::Drain() {
   health->SetServingStatus(false);
   health->SetServingStatus(kServiceName, false);
   std::chrono::seconds limit(parts_->config.drain_seconds);
-  auto end = std::chrono::steady_clock::now() + limit;
+  auto end = Clock::now() + limit;
   bool clean = parts_->scheduler->Drain(limit);
-  // Callers read their results to the end: each holds bytes of the budget.
-  while (parts_->budget.held() > 0 && std::chrono::steady_clock::now() < end) {
-    std::this_thread::sleep_for(kCallsInterval);
-  }
+  // Callers read their results to the end.
+  parts_->calls->WaitNone(std::chrono::duration_cast<milliseconds>(
+      std::max(end - Clock::now(), Clock::duration(0))));
   parts_->StopPorts();
   return clean;
 }

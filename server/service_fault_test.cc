@@ -64,7 +64,7 @@ TEST_F(ServiceFaultTest, AKilledJobIsItsCallersErrorAlone) {
   std::vector<pid_t> jobs;
   while (jobs.empty()) jobs = server_->Jobs();
   ASSERT_EQ(jobs.size(), 1u);
-  std::thread third([&] { good = server_->Compile(Script("sleep 500")); });
+  std::thread third([&] { good = server_->Compile(Script("sleep 2500")); });
   ASSERT_TRUE(server_->WaitMetric(kRunning, 2));
   kill(jobs[0], SIGKILL);
   for (auto* thread : {&first, &second, &third}) thread->join();

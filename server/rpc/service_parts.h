@@ -8,6 +8,7 @@
 #include "server/config.h"
 #include "server/metrics.h"
 #include "server/result_cache.h"
+#include "server/rpc/call_registry.h"
 #include "server/scheduler.h"
 #include "server/target_catalog.h"
 #include "server/worker_pool.h"
@@ -23,6 +24,7 @@ struct ServiceParts {
   ResultCache* hot = nullptr;  // what `cache` has in memory: never waits
   Scheduler* scheduler = nullptr;
   ByteBudget* budget = nullptr;
+  CallRegistry* calls = nullptr;
   // For what an RPC must not do in gRPC's own threads: hashing and reading.
   WorkerPool* lookups = nullptr;
 };
