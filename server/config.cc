@@ -15,6 +15,7 @@ namespace fold {
 namespace {
 
 constexpr int64_t kMany = int64_t{1} << 50;
+constexpr int64_t kMostSeconds = int64_t{10} * 366 * 86400;
 
 struct TextField {
   std::string Config::*field;
@@ -42,6 +43,8 @@ const Row kRows[] = {
      NumberField{&Config::workers, 1, 1024}},
     {"queue_length", "N", "compiles that wait; more are refused",
      NumberField{&Config::queue_length, 0, 1 << 20}},
+    {"queue_seconds", "SECONDS", "that a compile may wait",
+     NumberField{&Config::queue_seconds, 1, 1 << 20}},
     {"compiler_path", "FILE", "the compiler (default: foldc beside foldd)",
      TextField{&Config::compiler_path}},
     {"targets_folder", "FOLDER", "more targets, *.textproto",
@@ -50,6 +53,18 @@ const Row kRows[] = {
      NumberField{&Config::cache_bytes, 1 << 16, kMany}},
     {"memory_cache_bytes", "BYTES", "cache in memory",
      NumberField{&Config::memory_cache_bytes, 0, kMany}},
+    {"max_blob_bytes", "BYTES", "one blob",
+     NumberField{&Config::max_blob_bytes, 1 << 16, kMany}},
+    {"blob_lease_seconds", "SECONDS", "that a blob is kept for its sender",
+     NumberField{&Config::blob_lease_seconds, 0, kMostSeconds}},
+    {"max_uploads", "N", "uploads under way",
+     NumberField{&Config::max_uploads, 1, 1 << 20}},
+    {"upload_idle_seconds", "SECONDS", "that an upload may rest",
+     NumberField{&Config::upload_idle_seconds, 1, kMostSeconds}},
+    {"operation_retention_seconds", "SECONDS", "that what ended is kept",
+     NumberField{&Config::operation_retention_seconds, 1, kMostSeconds}},
+    {"max_operations", "N", "operations that are kept once they ended",
+     NumberField{&Config::max_operations, 0, 1 << 30}},
     {"min_free_bytes", "BYTES", "free disk below which foldd is not ready",
      NumberField{&Config::min_free_bytes, 0, kMany}},
     {"max_message_bytes", "BYTES", "one message; more comes in pieces",

@@ -21,6 +21,8 @@ struct Config {
   int64_t workers = DefaultWorkers();
   // Compiles that wait for a worker; more are refused.
   int64_t queue_length = 256;
+  // Seconds that a compile may wait for a worker.
+  int64_t queue_seconds = 600;
   // The compiler, foldc; empty: beside foldd itself.
   std::string compiler_path;
   // Folder with more targets (*.textproto); empty: the built-in ones alone.
@@ -29,6 +31,16 @@ struct Config {
   int64_t cache_bytes = int64_t{10} << 30;
   // Bytes that the cache may take in memory.
   int64_t memory_cache_bytes = int64_t{256} << 20;
+  // Bytes of one blob.
+  int64_t max_blob_bytes = int64_t{8} << 30;
+  // Seconds that a blob is kept for whoever sent it or asked for it.
+  int64_t blob_lease_seconds = 3600;
+  // Uploads under way, and seconds that one may rest before it is forgotten.
+  int64_t max_uploads = 4096;
+  int64_t upload_idle_seconds = 600;
+  // Seconds and number of operations that are kept once they have ended.
+  int64_t operation_retention_seconds = 7 * 86400;
+  int64_t max_operations = 100'000;
   // Free bytes on the disk below which the server is not ready.
   int64_t min_free_bytes = int64_t{64} << 20;
   // Bytes of one message. More travels in pieces (google.bytestream).

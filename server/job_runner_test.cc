@@ -36,11 +36,13 @@ class JobRunnerTest : public testing::Test {
   JobOutcome Run(const std::string& script) {
     ActionInputs inputs;
     inputs.model = DigestOf(script);
+    inputs.timeout_milliseconds = limits_.wall_milliseconds();
     inputs.target.set_name("t");
     inputs.target.set_default_io(v1::IO_FLOAT);
     CompileJob job;
     job.action = BuildAction(inputs);
-    job.model = std::make_shared<const std::string>(script);
+    job.inputs = {
+        {std::string(kModelFile), std::make_shared<const std::string>(script)}};
     JobHandle handle;
     return runner_->Run(job, &handle, [this](const v1::JobEvent& event) {
       heard_bytes_ += static_cast<int64_t>(event.ByteSizeLong());

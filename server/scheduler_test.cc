@@ -88,7 +88,8 @@ class SchedulerTest : public testing::Test {
     inputs.target.set_default_io(v1::IO_FLOAT);
     CompileRequestSpec spec;
     spec.job.action = BuildAction(inputs);
-    spec.job.model = std::make_shared<const std::string>(script);
+    spec.job.inputs = {
+        {std::string(kModelFile), std::make_shared<const std::string>(script)}};
     spec.manifest.set_model_digest(inputs.model.hash());
     spec.manifest.add_compatible("board");
     return spec;

@@ -153,7 +153,7 @@ TEST_F(ServiceTest, AModelCanBeNamedByItsDigestOnceItIsKnown) {
   request.clear_model();
   *request.mutable_model_digest() = DigestOf("x");
   CompileEnd end = server_->Compile(request);
-  EXPECT_EQ(end.reason, "MODEL_MISSING");
+  EXPECT_EQ(end.reason, "BLOBS_MISSING");
   EXPECT_EQ(end.code, StatusCode::FAILED_PRECONDITION);
   EXPECT_THAT(end.missing,
               ElementsAre("MISSING blobs/" + Sha256Hex("x") + "/1"));

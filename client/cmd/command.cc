@@ -12,6 +12,8 @@ std::vector<Flag> ServerFlagTable(ServerFlags* flags) {
        SetText(&flags->address)},
       {"--timeout", "SECONDS", "deadline of the call; 0: none [0]",
        SetInteger(&flags->timeout_seconds, 0, 1 << 20)},
+      {"--instance", "NAME", "the namespace on the server [the default one]",
+       SetText(&flags->instance)},
   };
 }
 

@@ -16,6 +16,7 @@ namespace fold {
 struct ServerFlags {
   std::string address = "127.0.0.1:50051";
   int64_t timeout_seconds = 0;  // 0: none
+  std::string instance;         // empty: the default one
 };
 
 std::vector<Flag> ServerFlagTable(ServerFlags* flags);
@@ -29,6 +30,7 @@ int CallError(const ClientError& error);
 int CompileCommand(std::span<const std::string> arguments);
 int TargetsCommand(std::span<const std::string> arguments);
 int ResolveCommand(std::span<const std::string> arguments);
+int OperationsCommand(std::span<const std::string> arguments);
 int HealthCommand(std::span<const std::string> arguments);
 int InspectCommand(std::span<const std::string> arguments);
 

@@ -20,6 +20,7 @@
 #include "compiler/check/verify_main.h"
 #include "compiler/compiler.h"
 #include "compiler/tools/compiler_id.h"
+#include "compiler/tools/model_folder.h"
 
 namespace fold {
 namespace {
@@ -57,7 +58,8 @@ class Run {
  public:
   explicit Run(CompileFlags flags)
       : flags_(std::move(flags)),
-        events_(static_cast<int>(flags_.progress_fd)) {}
+        events_(static_cast<int>(flags_.progress_fd)),
+        folder_(flags_.model_path) {}
 
   int Go() {
     std::string fault =
@@ -100,6 +102,9 @@ class Run {
       std::printf("// after %.*s\n%s", static_cast<int>(pass.size()),
                   pass.data(), text.c_str());
     };
+    options.external_files = [&](std::string_view name) {
+      return folder_.Open(name);
+    };
     const auto* bytes = reinterpret_cast<const uint8_t*>(model_.data());
     return Compile({bytes, model_.size()}, FromProto(target_), options);
   }
@@ -109,6 +114,7 @@ class Run {
     inputs.model = DigestOf(model_);
     inputs.target = target_;
     if (!flags_.encodings_path.empty()) inputs.encodings = DigestOf(table_);
+    inputs.external_files = folder_.Digests();
     inputs.options = flags_.options;
     inputs.compiler_id = kCompilerId;
     return BuildAction(inputs).digest.hash();
@@ -149,6 +155,7 @@ class Run {
 
   CompileFlags flags_;
   JobEventWriter events_;
+  ModelFolder folder_;
   std::string model_, table_;
   foldd::v1::TargetDescriptor target_;
 };

@@ -208,6 +208,13 @@ void Call::Run(std::function<void()> task) {
   }
 }
 
+bool Call::HoldBytes(int64_t bytes) {
+  auto grant = parts_->budget->Take(bytes);
+  std::lock_guard lock(mutex_);
+  held_ = std::move(grant);
+  return held_.has_value();
+}
+
 bool Call::ended() const {
   std::lock_guard lock(mutex_);
   return end_.has_value();

@@ -86,6 +86,9 @@ class Call : public grpc::ServerGenericBidiReactor,
   void Fail(const Failure& failure);
   // Runs `task` on a thread that may block; the call lives at least as long.
   void Run(std::function<void()> task);
+  // Counts that many more bytes as held until the call ends; false if they are
+  // not free.
+  bool HoldBytes(int64_t bytes);
   // Whether the caller may use this instance; if not, the call has ended.
   bool Admit(const std::string& instance);
   bool ended() const;
@@ -122,7 +125,8 @@ class Call : public grpc::ServerGenericBidiReactor,
   grpc::ByteBuffer in_;   // gRPC's while it reads, the handler's afterwards
   grpc::ByteBuffer out_;  // gRPC's while it writes
   std::optional<ByteBudget::Grant> grant_;
-  int64_t ticket_ = 0;  // of waiting for bytes
+  std::optional<ByteBudget::Grant> held_;  // beyond the message
+  int64_t ticket_ = 0;                     // of waiting for bytes
   bool reading_ = false;
   bool writing_ = false;
   bool finished_ = false;            // gRPC has the status

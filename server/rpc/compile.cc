@@ -4,7 +4,9 @@
 #include <deque>
 #include <mutex>
 
+#include "server/rpc/blob_names.h"
 #include "server/rpc/compile_request.h"
+#include "server/rpc/request_id.h"
 #include "server/rpc/unary.h"
 
 namespace fold {
@@ -28,7 +30,8 @@ class CompileHandler : public CallHandler, public CompileWaiter {
       return call_->Fail(NotOneMessage("cannot be parsed"));
     }
     if (!call_->Admit(request_.instance_name())) return;
-    if (bytes <= kInlineBytes && (!Prepare() || FindIn(call_->parts().hot))) {
+    if (bytes <= kInlineBytes && request_.request_id().empty() &&
+        (!Prepare() || FindIn(call_->parts().hot))) {
       return;
     }
     call_->Run([this] { LookUp(); });
@@ -79,12 +82,18 @@ class CompileHandler : public CallHandler, public CompileWaiter {
   // A thread that may block.
   void LookUp() {
     if (!prepared_ && !Prepare()) return;
-    if (FindIn(call_->parts().cache)) return;
-    if (!request_.has_model()) return call_->Fail(ModelMissing());
-    spec_.job.model = std::make_shared<const std::string>(request_.model());
+    const ServiceParts& parts = call_->parts();
+    auto failure = BindRequestId(*call_, request_, &spec_);
+    if (!failure) {
+      failure = parts.cache->Recalled(NameOf(spec_));
+    }
+    if (failure) return call_->Fail(*failure);
+    if (FindIn(parts.cache)) return;
+    failure = CollectInputs(request_, parts, &spec_);
     Scheduler::Ticket ticket;
-    auto failure =
-        call_->parts().scheduler->Join(std::move(spec_), this, &ticket);
+    if (!failure) {
+      failure = parts.scheduler->Join(std::move(spec_), this, &ticket);
+    }
     if (failure) return call_->Fail(*failure);
     {
       std::lock_guard lock(mutex_);
@@ -106,6 +115,7 @@ class CompileHandler : public CallHandler, public CompileWaiter {
   // Makes the action of the request; false if that ended the call.
   bool Prepare() {
     auto failure = ReadCompileRequest(request_, call_->parts(), &spec_);
+    spec_.client = call_->principal().name;
     if (failure) call_->Fail(*failure);
     prepared_ = true;
     return !failure;
@@ -114,22 +124,13 @@ class CompileHandler : public CallHandler, public CompileWaiter {
   // Answers from a cache, if the answer is there.
   bool FindIn(ResultCache* cache) {
     if (spec_.fresh) return false;
-    auto found = cache->Find(spec_.job.action.digest.hash());
+    auto found = cache->Find(NameOf(spec_));
     if (!found) return false;
     auto outcome = std::make_shared<CompileOutcome>();
     outcome->result = std::move(*found);
     outcome->run.set_cached(true);
     OnOutcome(std::move(outcome));
     return true;
-  }
-
-  Failure ModelMissing() const {
-    const auto& digest = request_.model_digest();
-    Failure failure = {"MODEL_MISSING",
-                       "the answer is not in the cache: send the model"};
-    failure.missing_blobs = {"blobs/" + digest.hash() + "/" +
-                             std::to_string(digest.size_bytes())};
-    return failure;
   }
 
   // Starts the next write or the end, if none is under way.
@@ -146,6 +147,12 @@ class CompileHandler : public CallHandler, public CompileWaiter {
       Failure failure = *outcome_->failure;
       lock.unlock();
       return call_->Fail(failure);
+    } else if (outcome_->result.artifact == nullptr &&
+               !request_.omit_artifact()) {
+      writing_ = true;
+      lock.unlock();
+      // It lies on the disk, and reading may block.
+      return call_->Run([this] { SendPiece(); });
     } else {
       last = NextChunk(&event);
     }
@@ -160,6 +167,10 @@ class CompileHandler : public CallHandler, public CompileWaiter {
 
   // Puts the next piece into `event`; whether it is the last.
   bool NextChunk(v1::CompileEvent* event) {
+    if (request_.omit_artifact()) {
+      PutResult(event);
+      return true;
+    }
     const std::string& bytes = *outcome_->result.artifact;
     size_t size = std::min(kStreamBytes, bytes.size() - sent_bytes_);
     v1::ArtifactChunk* chunk = event->mutable_artifact_chunk();
@@ -167,11 +178,41 @@ class CompileHandler : public CallHandler, public CompileWaiter {
     chunk->set_data(bytes.data() + sent_bytes_, size);
     sent_bytes_ += size;
     if (sent_bytes_ < bytes.size()) return false;
+    PutResult(event);
+    return true;
+  }
+
+  // The next piece of an artifact that is read from the cache.
+  void SendPiece() {
+    const CachedResult& cached = outcome_->result;
+    std::string blob = BlobText(cached.artifact_digest);
+    if (reader_ == nullptr) {
+      auto reader = call_->parts().blobs->Open(
+          {Space::kBlob, cached.artifact_digest.hash(),
+           request_.instance_name()},
+          cached.artifact_digest.size_bytes());
+      if (!reader.ok()) return call_->Fail(BlobFailure(reader.status(), blob));
+      reader_ = std::move(*reader);
+    }
+    auto piece = reader_->Read(static_cast<int64_t>(kStreamBytes));
+    if (!piece.ok()) return call_->Fail(BlobFailure(piece.status(), blob));
+    v1::CompileEvent event;
+    event.mutable_artifact_chunk()->set_offset(
+        static_cast<int64_t>(sent_bytes_));
+    sent_bytes_ += piece->size();
+    event.mutable_artifact_chunk()->set_data(std::move(*piece));
+    if (static_cast<int64_t>(sent_bytes_) < reader_->size()) {
+      return call_->Write(event);
+    }
+    PutResult(&event);
+    call_->WriteAndEnd(event);
+  }
+
+  void PutResult(v1::CompileEvent* event) const {
     v1::CompileResult* result = event->mutable_result();
     *result->mutable_report() = *outcome_->result.report;
     *result->mutable_report()->mutable_run() = outcome_->run;
     result->set_dump(outcome_->result.dump);
-    return true;
   }
 
   Call* const call_;
@@ -185,6 +226,7 @@ class CompileHandler : public CallHandler, public CompileWaiter {
   bool writing_ = false;
   std::deque<v1::CompileEvent> outbox_;
   std::shared_ptr<const CompileOutcome> outcome_;
+  std::unique_ptr<BlobReader> reader_;  // of an artifact on the disk
   size_t sent_bytes_ = 0;
 };
 

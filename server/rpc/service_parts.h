@@ -5,15 +5,20 @@
 #include <string>
 
 #include "server/byte_budget.h"
+#include "server/cache/blob_cache.h"
 #include "server/config.h"
 #include "server/metrics.h"
+#include "server/operation_store.h"
 #include "server/result_cache.h"
 #include "server/rpc/call_registry.h"
 #include "server/scheduler.h"
 #include "server/target_catalog.h"
+#include "server/upload_sessions.h"
 #include "server/worker_pool.h"
 
 namespace fold {
+
+class OperationTable;
 
 struct ServiceParts {
   const Config* config = nullptr;
@@ -25,6 +30,10 @@ struct ServiceParts {
   Scheduler* scheduler = nullptr;
   ByteBudget* budget = nullptr;
   CallRegistry* calls = nullptr;
+  BlobCache* blobs = nullptr;
+  UploadSessions* uploads = nullptr;
+  OperationStore* operation_store = nullptr;
+  OperationTable* operations = nullptr;
   // For what an RPC must not do in gRPC's own threads: hashing and reading.
   WorkerPool* lookups = nullptr;
 };
