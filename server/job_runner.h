@@ -17,6 +17,7 @@
 #include "server/cache/store.h"
 #include "server/compiler_process.h"
 #include "server/failure.h"
+#include "server/reproducer_folder.h"
 
 namespace fold {
 
@@ -34,13 +35,18 @@ struct JobOutcome {
   std::string dump;
   // In any case:
   foldd::v1::JobExit exit;
+  std::vector<foldd::v1::Diagnostic> said;  // before its end
 };
 
 class JobRunner {
  public:
   // `folder` is emptied: what an earlier server left there is of no use.
+  // Bundles of compiles that crash are kept in `reproducers`, null: nowhere.
   JobRunner(std::string folder, foldd::v1::JobLimits limits,
-            CompilerProcess* compiler);
+            CompilerProcess* compiler, ReproducerFolder* reproducers = nullptr);
+
+  // Of the compiler that runs the jobs.
+  std::string compiler_id() const { return compiler_->compiler_id(); }
 
   JobOutcome Run(
       const CompileJob& job, JobHandle* handle,
@@ -49,9 +55,11 @@ class JobRunner {
  private:
   std::optional<Failure> WriteInputs(const CompileJob& job,
                                      const std::string& folder) const;
-  void Judge(const std::string& folder,
-             const std::vector<foldd::v1::Diagnostic>& said,
-             JobOutcome* outcome) const;
+  void Judge(const std::string& folder, JobOutcome* outcome) const;
+  // Makes the bundle of a compile that crashed, and names it in its failure.
+  void KeepReproducer(const CompileJob& job, const std::string& folder,
+                      const std::vector<InputFile>& inputs,
+                      JobOutcome* outcome) const;
   void ReadResult(const std::string& folder, JobOutcome* outcome) const;
   Failure ExplainExit(const std::string& folder,
                       const std::vector<foldd::v1::Diagnostic>& said,
@@ -61,6 +69,7 @@ class JobRunner {
   const std::string folder_;
   const foldd::v1::JobLimits limits_;
   CompilerProcess* const compiler_;
+  ReproducerFolder* const reproducers_;
   std::atomic<int64_t> next_{1};
 };
 

@@ -76,10 +76,11 @@ class Scheduler::Flight {
 };
 
 Scheduler::Scheduler(int64_t workers, int64_t queue_length, JobRunner* runner,
-                     ResultCache* cache, Metrics* metrics)
+                     ResultCache* cache, Metrics* metrics, CrashList* crashes)
     : runner_(runner),
       cache_(cache),
       metrics_(metrics),
+      crashes_(crashes),
       pool_(workers, queue_length) {}
 
 std::optional<Failure> Scheduler::Join(CompileRequestSpec spec,
@@ -162,11 +163,20 @@ std::shared_ptr<CompileOutcome> Scheduler::Compile(Flight& flight) {
       return outcome;
     }
   }
+  const CrashKey model = {flight.spec.instance,
+                          flight.spec.manifest.model_digest(),
+                          runner_->compiler_id()};
+  if (crashes_ != nullptr) outcome->failure = crashes_->Refuse(model);
+  if (outcome->failure) {
+    metrics_->Count(Metric::kCrashRefusals);
+    return outcome;
+  }
   auto start = Clock::now();
   JobOutcome job =
       runner_->Run(flight.spec.job, &flight.handle,
                    [&](const v1::JobEvent& event) { flight.Tell(event); });
   RecordExit(job, SecondsSince(start));
+  if (crashes_ != nullptr) crashes_->Record(model, job);
   if (job.failure) {
     outcome->failure = std::move(job.failure);
     std::lock_guard lock(mutex_);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "proto/foldd/v1/job.pb.h"
+#include "server/crash_list.h"
 #include "server/failure.h"
 #include "server/job_runner.h"
 #include "server/metrics.h"
@@ -38,6 +39,7 @@ class CompileWaiter {
 
 struct CompileRequestSpec {
   CompileJob job;
+  std::string instance;          // REAPI's instance_name
   foldd::v1::Manifest manifest;  // what is known before the compile
   bool fresh = false;            // do not take the answer from the cache
 };
@@ -45,8 +47,9 @@ struct CompileRequestSpec {
 class Scheduler {
  public:
   // Owns none of these. At most `workers` compiles run, `queue_length` wait.
+  // Models that `crashes` refuses are not compiled; null: none is refused.
   Scheduler(int64_t workers, int64_t queue_length, JobRunner* runner,
-            ResultCache* cache, Metrics* metrics);
+            ResultCache* cache, Metrics* metrics, CrashList* crashes = nullptr);
 
   class Flight;  // a compile that waits or runs
   using Ticket = std::shared_ptr<Flight>;
@@ -77,6 +80,7 @@ class Scheduler {
   JobRunner* const runner_;
   ResultCache* const cache_;
   Metrics* const metrics_;
+  CrashList* const crashes_;
   std::mutex mutex_;
   bool draining_ = false;
   std::map<std::string, Ticket> flights_;  // by action hash
