@@ -189,6 +189,9 @@ TEST(Replay, ARealModelCompilesAgainFromItsBundle) {
   const std::string path = "tests/models/sample/sample.onnx";
   ASSERT_EQ(ReadWholeFile(path, 1 << 26, &model), "");
   inputs.model = DigestOf(model);
+  v1::InputShape* shape = inputs.options.add_shapes();
+  shape->set_name("image");
+  for (int64_t size : {3, 1, 12, 12}) shape->add_dimensions(size);
   CompileAction action = BuildAction(inputs);
   std::ofstream(job + "/" + std::string(kModelFile), std::ios::binary) << model;
   std::ofstream(job + "/" + std::string(kTargetFile), std::ios::binary)
@@ -199,7 +202,8 @@ TEST(Replay, ARealModelCompilesAgainFromItsBundle) {
   ASSERT_EQ(WriteReproducer(job, ListInputs(job), 1 << 26, about, bundle), "");
   ASSERT_EQ(RunProgram({Foldc(), "replay", bundle, "--keep", kept}), 0);
   ASSERT_EQ(
-      RunProgram({Foldc(), path, "--target", "x86-64", "-o", job + "/direct"}),
+      RunProgram({Foldc(), path, "--target", "x86-64", "--shape",
+                        "image=3,1,12,12", "-o", job + "/direct"}),
       0);
   std::string direct, replayed;
   ASSERT_EQ(ReadWholeFile(job + "/direct", 1 << 26, &direct), "");
