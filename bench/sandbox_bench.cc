@@ -102,9 +102,8 @@ const Inputs& TheInputs() {
 bool CompileSample() {
   const Inputs& inputs = TheInputs();
   const auto* bytes = reinterpret_cast<const uint8_t*>(inputs.model.data());
-  CompileResult result =
-      Compile({bytes, inputs.model.size()}, inputs.target,
-              {.shapes = {{"image", {3, 1, 12, 12}}}});
+  CompileResult result = Compile({bytes, inputs.model.size()}, inputs.target,
+                                 {.shapes = {{"image", {3, 1, 12, 12}}}});
   return result.exit_code == 0 &&
          WriteFileAtomically(
              "artifact", {reinterpret_cast<const char*>(result.artifact.data()),

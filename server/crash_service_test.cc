@@ -201,10 +201,9 @@ TEST(Replay, ARealModelCompilesAgainFromItsBundle) {
   std::string bundle = job + ".tar", kept = job + ".kept";
   ASSERT_EQ(WriteReproducer(job, ListInputs(job), 1 << 26, about, bundle), "");
   ASSERT_EQ(RunProgram({Foldc(), "replay", bundle, "--keep", kept}), 0);
-  ASSERT_EQ(
-      RunProgram({Foldc(), path, "--target", "x86-64", "--shape",
+  ASSERT_EQ(RunProgram({Foldc(), path, "--target", "x86-64", "--shape",
                         "image=3,1,12,12", "-o", job + "/direct"}),
-      0);
+            0);
   std::string direct, replayed;
   ASSERT_EQ(ReadWholeFile(job + "/direct", 1 << 26, &direct), "");
   ASSERT_EQ(ReadWholeFile(kept + "/" + std::string(kArtifactFile), 1 << 26,

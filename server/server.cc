@@ -39,6 +39,8 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
+// A bundle up to this size is a blob as well.
+constexpr size_t kMaxPublishedBytes = size_t{64} << 20;
 constexpr char kServiceName[] = "foldd.v1.Compiler";
 constexpr int64_t kLookupThreads = 4;
 constexpr int64_t kLookupQueue = 4096;
@@ -234,8 +236,7 @@ absl::Status Server::Parts::StartHttp() {
 void Server::Parts::PublishReproducer(const std::string& digest,
                                       const std::string& path) {
   auto bytes = std::make_shared<std::string>();
-  std::string fault = ReadWholeFile(
-      path, static_cast<size_t>(config.max_message_bytes), bytes.get());
+  std::string fault = ReadWholeFile(path, kMaxPublishedBytes, bytes.get());
   absl::Status status = fault.empty()
                             ? stores->top.Put({Space::kBlob, digest}, bytes)
                             : absl::UnavailableError(fault);
