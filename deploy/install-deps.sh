@@ -23,6 +23,8 @@ packages=(
   # compiler and runtime: exact arithmetic, artifact format, .npz files
   libgmp-dev libmpfr-dev libflatbuffers-dev flatbuffers-compiler
   libzip-dev zlib1g-dev nlohmann-json3-dev
+  # jobs: the allow-list of system calls, reproducer bundles
+  libseccomp-dev libarchive-dev
   # tests and lints
   libgtest-dev libgmock-dev libbenchmark-dev
   clang clang-format clang-tidy libclang-rt-14-dev llvm

@@ -9,6 +9,7 @@
 
 #include "compiler/api/flags.h"
 #include "compiler/base/nearest_name.h"
+#include "compiler/sandbox/walls.h"
 #include "nlohmann/json.hpp"
 
 namespace fold {
@@ -87,6 +88,17 @@ const Row kRows[] = {
      NumberField{&Config::job_file_bytes, 1 << 16, kMany}},
     {"job_open_files", "N", "descriptors of a compile",
      NumberField{&Config::job_open_files, 16, 1 << 16}},
+    {"sandbox_minimum", "LEVEL",
+     "walls that must stand: none, limits, seccomp or full",
+     TextField{&Config::sandbox_minimum}},
+    {"crash_limit", "N", "crashes that refuse a model; 0: never",
+     NumberField{&Config::crash_limit, 0, 1 << 20}},
+    {"crash_refusal_seconds", "SECONDS", "how long it is refused",
+     NumberField{&Config::crash_refusal_seconds, 1, 1 << 20}},
+    {"reproducer_count", "N", "reproducer bundles kept; 0: none",
+     NumberField{&Config::reproducer_count, 0, 1 << 20}},
+    {"reproducer_bytes", "BYTES", "all reproducer bundles",
+     NumberField{&Config::reproducer_bytes, 1 << 16, kMany}},
     {"drain_seconds", "SECONDS", "for running compiles when stopped",
      NumberField{&Config::drain_seconds, 0, 1 << 20}},
     {"salt", "TEXT", "parts this generation of results from others",
@@ -106,6 +118,10 @@ std::string SetNumber(const NumberField& field, int64_t value, Config* config) {
 }
 
 std::string CheckWhole(const Config& config) {
+  if (!ParseSandboxLevel(config.sandbox_minimum)) {
+    return "sandbox_minimum: '" + config.sandbox_minimum +
+           "' is none of none, limits, seccomp, full";
+  }
   static constexpr std::string_view kLevels[] = {"debug", "info", "warn",
                                                  "error"};
   for (std::string_view level : kLevels) {

@@ -59,6 +59,16 @@ struct Config {
   int64_t job_wall_seconds = 600;
   int64_t job_file_bytes = int64_t{1} << 30;
   int64_t job_open_files = 64;
+  // Walls around compiles that must stand, or foldd does not start: none,
+  // limits, seccomp or full (compiler/sandbox/walls.def).
+  std::string sandbox_minimum = "seccomp";
+  // Crashes of the compiler after which a model is refused; 0: never.
+  int64_t crash_limit = 2;
+  // Seconds for which it is refused, from its last crash.
+  int64_t crash_refusal_seconds = 600;
+  // Reproducer bundles of crashes that are kept, and their bytes.
+  int64_t reproducer_count = 16;
+  int64_t reproducer_bytes = int64_t{1} << 30;
   // Seconds that running compiles are given when the server is stopped.
   int64_t drain_seconds = 60;
   // Text that parts this generation of cached results from others.

@@ -110,8 +110,9 @@ absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Start(
   });
   server.Get("/readyz", [&use](const auto&, auto& response) {
     absl::Status ready = use.ready();
-    Answer(response, ready.ok() ? 200 : 503,
-           ready.ok() ? "ready" : std::string(ready.message()));
+    std::string text = ready.ok() ? "ready" : std::string(ready.message());
+    if (use.about) text += "\n" + use.about();
+    Answer(response, ready.ok() ? 200 : 503, text);
   });
   server.Get("/metrics", [&use](const auto&, auto& response) {
     response.set_content(use.metrics(), kMetricsText);

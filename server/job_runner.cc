@@ -1,6 +1,7 @@
 #include "server/job_runner.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -16,6 +17,8 @@
 #include "compiler/api/error_table.h"
 #include "compiler/api/fork_server.h"
 #include "compiler/api/report_file.h"
+#include "compiler/api/sandbox_proto.h"
+#include "spdlog/spdlog.h"
 
 namespace fold {
 namespace {
@@ -111,11 +114,13 @@ std::string ReasonOfExitCode(int exit_code) {
 }  // namespace
 
 JobRunner::JobRunner(std::string folder, v1::JobLimits limits,
-                     CompilerProcess* compiler, BlobCache* blobs)
+                     CompilerProcess* compiler, BlobCache* blobs,
+                     ReproducerFolder* reproducers)
     : folder_(std::move(folder)),
       limits_(std::move(limits)),
       compiler_(compiler),
-      blobs_(blobs) {
+      blobs_(blobs),
+      reproducers_(reproducers) {
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
   fs::create_directories(folder_, ignored);
@@ -177,31 +182,63 @@ JobOutcome JobRunner::Run(
                                          timeout.nanos() / 1'000'000);
     request.arguments.push_back("--progress-fd");
     request.arguments.push_back(std::to_string(kJobProgressFd));
-    std::vector<v1::Diagnostic> said;
+    std::vector<InputFile> inputs;
+    if (reproducers_ != nullptr) inputs = ListInputs(folder);
     int64_t said_bytes = 0;
     outcome.exit = compiler_->Run(request, handle, [&](const auto& event) {
       if (event.has_diagnostic()) {
         said_bytes += static_cast<int64_t>(event.ByteSizeLong());
         if (said_bytes > kMaxSaidBytes) return;
-        said.push_back(event.diagnostic());
+        outcome.said.push_back(event.diagnostic());
       }
       on_event(event);
     });
-    Judge(folder, said, request.limits, &outcome);
+    Judge(folder, request.limits, &outcome);
+    KeepReproducer(job, folder, inputs, &outcome);
   }
   std::error_code ignored;
   fs::remove_all(folder, ignored);
   return outcome;
 }
 
-void JobRunner::Judge(const std::string& folder,
-                      const std::vector<v1::Diagnostic>& said,
-                      const v1::JobLimits& limits, JobOutcome* outcome) const {
+void JobRunner::KeepReproducer(const CompileJob& job, const std::string& folder,
+                               const std::vector<InputFile>& inputs,
+                               JobOutcome* outcome) const {
+  if (reproducers_ == nullptr || !outcome->failure ||
+      outcome->failure->reason != "COMPILER_CRASHED") {
+    return;
+  }
+  v1::Reproducer about;
+  about.set_compiler_id(compiler_->compiler_id());
+  *about.mutable_arguments() = job.action.command.arguments();
+  v1::TargetDescriptor target;
+  if (target.ParseFromString(job.action.target_bytes)) {
+    about.set_target_name(target.name());
+  }
+  about.set_action_digest(job.action.digest.hash());
+  *about.mutable_limits() = limits_;
+  *about.mutable_walls() = ToProto(compiler_->sandbox());
+  *about.mutable_exit() = outcome->exit;
+  about.mutable_diagnostics()->Assign(outcome->said.begin(),
+                                      outcome->said.end());
+  about.set_last_words(LastWords(folder));
+  auto kept = reproducers_->Keep(folder, inputs, about);
+  if (kept.ok()) {
+    outcome->failure->metadata["reproducer"] = *kept;
+    outcome->failure->message += "; reproducer " + *kept;
+  } else {
+    spdlog::warn("no reproducer of action {}: {}", about.action_digest(),
+                 std::string(kept.status().message()));
+  }
+}
+
+void JobRunner::Judge(const std::string& folder, const v1::JobLimits& limits,
+                      JobOutcome* outcome) const {
   const v1::JobExit& exit = outcome->exit;
   if (exit.cause() == v1::EXITED && exit.exit_code() == kExitDone) {
     ReadResult(folder, outcome);
   } else {
-    outcome->failure = ExplainExit(folder, said, limits, exit);
+    outcome->failure = ExplainExit(folder, outcome->said, limits, exit);
   }
 }
 
@@ -240,6 +277,12 @@ Failure JobRunner::ExplainExit(const std::string& folder,
                                const v1::JobExit& exit) const {
   switch (exit.cause()) {
     case v1::SIGNALED:
+      if (exit.signal() == SIGSYS) {
+        return {"COMPILER_CRASHED",
+                "the compile made a system call that no compile makes, and "
+                "its sandbox ended it",
+                {{"signal", std::to_string(SIGSYS)}, {"wall", "seccomp"}}};
+      }
       return {"COMPILER_CRASHED",
               "the compile's process was ended by signal " +
                   std::to_string(exit.signal()) + " (" +

@@ -18,6 +18,7 @@
 #include "server/cache/store.h"
 #include "server/compiler_process.h"
 #include "server/failure.h"
+#include "server/reproducer_folder.h"
 
 namespace fold {
 
@@ -44,15 +45,21 @@ struct JobOutcome {
   std::string dump;
   // In any case:
   foldd::v1::JobExit exit;
+  std::vector<foldd::v1::Diagnostic> said;  // before its end
 };
 
 class JobRunner {
  public:
   // `folder` is emptied: what an earlier server left there is of no use.
-  // `blobs` may be null where no job has inputs that are blobs. The action's
-  // own timeout goes before the wall time of `limits`.
+  // Inputs that are blobs come from `blobs`; null where no job has such inputs.
+  // Bundles of compiles that crash are kept in `reproducers`, null: nowhere.
+  // The action's own timeout goes before the wall time of `limits`.
   JobRunner(std::string folder, foldd::v1::JobLimits limits,
-            CompilerProcess* compiler, BlobCache* blobs = nullptr);
+            CompilerProcess* compiler, BlobCache* blobs = nullptr,
+            ReproducerFolder* reproducers = nullptr);
+
+  // Of the compiler that runs the jobs.
+  std::string compiler_id() const { return compiler_->compiler_id(); }
 
   JobOutcome Run(
       const CompileJob& job, JobHandle* handle,
@@ -63,9 +70,12 @@ class JobRunner {
                                      const std::string& folder) const;
   std::optional<Failure> CopyBlob(const Key& key,
                                   const std::string& path) const;
-  void Judge(const std::string& folder,
-             const std::vector<foldd::v1::Diagnostic>& said,
-             const foldd::v1::JobLimits& limits, JobOutcome* outcome) const;
+  void Judge(const std::string& folder, const foldd::v1::JobLimits& limits,
+             JobOutcome* outcome) const;
+  // Makes the bundle of a compile that crashed, and names it in its failure.
+  void KeepReproducer(const CompileJob& job, const std::string& folder,
+                      const std::vector<InputFile>& inputs,
+                      JobOutcome* outcome) const;
   void ReadResult(const std::string& folder, JobOutcome* outcome) const;
   Failure ExplainExit(const std::string& folder,
                       const std::vector<foldd::v1::Diagnostic>& said,
@@ -77,6 +87,7 @@ class JobRunner {
   const foldd::v1::JobLimits limits_;
   CompilerProcess* const compiler_;
   BlobCache* const blobs_;
+  ReproducerFolder* const reproducers_;
   std::atomic<int64_t> next_{1};
 };
 

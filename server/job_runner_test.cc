@@ -81,6 +81,31 @@ TEST_F(JobRunnerTest, LeavesNothingBehind) {
   EXPECT_TRUE(fs::is_empty(folder_ + "/jobs"));
 }
 
+TEST_F(JobRunnerTest, ACrashLeavesItsBundle) {
+  auto bundles = ReproducerFolder::Open(folder_ + "/bundles", {});
+  ASSERT_TRUE(bundles.ok()) << bundles.status();
+  runner_ = std::make_unique<JobRunner>(folder_ + "/jobs", limits_,
+                                        process_.get(), bundles->get());
+  JobOutcome outcome = Run("diagnostic float_island n\nsignal 11");
+  ASSERT_TRUE(outcome.failure.has_value());
+  const std::string digest = outcome.failure->metadata["reproducer"];
+  v1::Reproducer about;
+  std::string unpacked = folder_ + "/unpacked";
+  fs::create_directory(unpacked);
+  ASSERT_EQ(UnpackReproducer(folder_ + "/bundles/" + digest + ".tar", unpacked,
+                             &about),
+            "");
+  EXPECT_TRUE(fs::exists(unpacked + "/model.onnx"));
+  EXPECT_TRUE(fs::exists(unpacked + "/target.binpb"));
+  EXPECT_FALSE(fs::exists(unpacked + "/stdout"));
+  EXPECT_EQ(about.diagnostics(0).node(), "n");
+  EXPECT_EQ(about.limits().open_files(), 64);
+  // What fails in words, or hits a limit, leaves none.
+  Run("diagnostic bad_scale q\nexit 3");
+  Run("spin");
+  EXPECT_EQ((*bundles)->count(), 1);
+}
+
 TEST_F(JobRunnerTest, AnIncompleteResultIsNone) {
   EXPECT_EQ(Reason("no-report"), "COMPILER_BROKEN_RESULT");
   EXPECT_EQ(Reason("no-artifact"), "COMPILER_BROKEN_RESULT");

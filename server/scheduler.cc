@@ -87,11 +87,12 @@ class Scheduler::Flight {
 // The pool takes all that the scheduler gives it: the bound on what waits is
 // the scheduler's, which also counts those that gave up.
 Scheduler::Scheduler(SchedulerLimits limits, JobRunner* runner,
-                     ResultCache* cache, Metrics* metrics)
+                     ResultCache* cache, Metrics* metrics, CrashList* crashes)
     : limits_(limits),
       runner_(runner),
       cache_(cache),
       metrics_(metrics),
+      crashes_(crashes),
       pool_(limits.workers, std::numeric_limits<int32_t>::max()) {
   watch_ = std::make_unique<LoopThread>([this] { WatchQueue(); });
 }
@@ -262,11 +263,20 @@ std::shared_ptr<CompileOutcome> Scheduler::Compile(Flight& flight) {
       return outcome;
     }
   }
+  const CrashKey model = {flight.spec.instance,
+                          flight.spec.manifest.model_digest(),
+                          runner_->compiler_id()};
+  if (crashes_ != nullptr) outcome->failure = crashes_->Refuse(model);
+  if (outcome->failure) {
+    metrics_->Count(Metric::kCrashRefusals);
+    return outcome;
+  }
   auto start = Clock::now();
   JobOutcome job =
       runner_->Run(flight.spec.job, &flight.handle,
                    [&](const v1::JobEvent& event) { flight.Tell(event); });
   RecordExit(job, SecondsSince(start));
+  if (crashes_ != nullptr) crashes_->Record(model, job);
   if (job.failure) {
     outcome->failure = std::move(job.failure);
     std::lock_guard lock(mutex_);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "proto/foldd/v1/job.pb.h"
+#include "server/crash_list.h"
 #include "server/failure.h"
 #include "server/job_runner.h"
 #include "server/metrics.h"
@@ -61,9 +62,10 @@ struct SchedulerLimits {
 
 class Scheduler {
  public:
-  // Owns none of these.
+  // Owns none of these. Models that `crashes` refuses are not compiled; null:
+  // none is refused.
   Scheduler(SchedulerLimits limits, JobRunner* runner, ResultCache* cache,
-            Metrics* metrics);
+            Metrics* metrics, CrashList* crashes = nullptr);
   ~Scheduler();
 
   class Flight;  // a compile that waits or runs
@@ -103,6 +105,7 @@ class Scheduler {
   JobRunner* const runner_;
   ResultCache* const cache_;
   Metrics* const metrics_;
+  CrashList* const crashes_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool draining_ = false;

@@ -77,8 +77,8 @@ class SchedulerTest : public testing::Test {
     limits.set_open_files(64);
     runner_ = std::make_unique<JobRunner>(folder, limits, process_.get());
     metrics_ = std::make_unique<Metrics>();
-    scheduler_ = std::make_unique<Scheduler>(workers, queue, runner_.get(),
-                                             &cache_, metrics_.get());
+    scheduler_ = std::make_unique<Scheduler>(
+        workers, queue, runner_.get(), &cache_, metrics_.get(), &crashes_);
   }
 
   CompileRequestSpec Spec(const std::string& script) {
@@ -112,6 +112,7 @@ class SchedulerTest : public testing::Test {
   MemoryStore store_{64 << 20};
   ResultCache cache_{&store_};
   std::unique_ptr<CompilerProcess> process_;
+  CrashList crashes_{CrashLimits()};
   std::unique_ptr<JobRunner> runner_;
   std::unique_ptr<Metrics> metrics_;
   std::unique_ptr<Scheduler> scheduler_;
@@ -198,6 +199,28 @@ TEST_F(SchedulerTest, ACrashIsItsCallersAloneAndIsNotKept) {
   EXPECT_EQ(good.Reason(), "DONE");
   EXPECT_FALSE(
       cache_.Find(Spec("sleep 200\nsignal 9").job.action.digest.hash()));
+}
+
+TEST_F(SchedulerTest, AModelThatCrashesTwiceIsNotRunAThirdTime) {
+  for (int i = 0; i < 2; ++i) {
+    Waiter crashing;
+    Join("signal 11", &crashing);
+    EXPECT_EQ(crashing.Reason(), "COMPILER_CRASHED");
+  }
+  Waiter refused, other;
+  Join("signal 11", &refused);
+  EXPECT_EQ(refused.Reason(), "MODEL_CRASHES_COMPILER");
+  EXPECT_TRUE(RanTimes(2));
+  EXPECT_THAT(metrics_->Text(), HasSubstr("foldd_crash_refusals_total 1\n"));
+  Join("progress 1", &other);
+  EXPECT_EQ(other.Reason(), "DONE");
+  // In another namespace it has not crashed yet.
+  Waiter elsewhere;
+  CompileRequestSpec spec = Spec("signal 11");
+  spec.instance = "elsewhere";
+  Scheduler::Ticket ticket;
+  ASSERT_FALSE(scheduler_->Join(spec, &elsewhere, &ticket).has_value());
+  EXPECT_EQ(elsewhere.Reason(), "COMPILER_CRASHED");
 }
 
 TEST_F(SchedulerTest, AFullQueueRefuses) {

@@ -8,6 +8,8 @@
 #include <system_error>
 #include <thread>
 
+#include "compiler/api/report_file.h"
+#include "compiler/sandbox/walls.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "server/byte_budget.h"
@@ -18,9 +20,11 @@
 #include "server/cache/tiered_store.h"
 #include "server/cache/verifying_store.h"
 #include "server/compiler_process.h"
+#include "server/crash_list.h"
 #include "server/http_port.h"
 #include "server/job_runner.h"
 #include "server/metrics.h"
+#include "server/reproducer_folder.h"
 #include "server/result_cache.h"
 #include "server/rpc/call_registry.h"
 #include "server/rpc/dispatcher.h"
@@ -35,6 +39,8 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
+// A bundle up to this size is a blob as well.
+constexpr size_t kMaxPublishedBytes = size_t{64} << 20;
 constexpr char kServiceName[] = "foldd.v1.Compiler";
 constexpr int64_t kLookupThreads = 4;
 constexpr int64_t kLookupQueue = 4096;
@@ -79,7 +85,11 @@ struct Stores {
 }  // namespace
 
 struct Server::Parts {
-  explicit Parts(const Config& c) : config(c), budget(c.inflight_bytes) {}
+  explicit Parts(const Config& c)
+      : config(c),
+        budget(c.inflight_bytes),
+        crashes(
+            {c.crash_limit, std::chrono::seconds(c.crash_refusal_seconds)}) {}
   ~Parts() { StopPorts(); }
 
   absl::Status Build();
@@ -87,6 +97,8 @@ struct Server::Parts {
   absl::Status StartHttp();
   absl::Status Readiness() const;
   void RefreshGauges();
+  // Makes a bundle a blob, where it is small enough for the memory of one.
+  void PublishReproducer(const std::string& digest, const std::string& path);
   void WatchHealth();
   void StopPorts();
 
@@ -98,6 +110,8 @@ struct Server::Parts {
   std::unique_ptr<ResultCache> cache;
   std::unique_ptr<ResultCache> hot;
   std::unique_ptr<CompilerProcess> compiler;
+  std::unique_ptr<ReproducerFolder> reproducers;
+  CrashList crashes;
   std::unique_ptr<JobRunner> runner;
   std::unique_ptr<Scheduler> scheduler;
   std::unique_ptr<WorkerPool> lookups;
@@ -132,7 +146,8 @@ absl::Status Server::Parts::Build() {
   cache = std::make_unique<ResultCache>(&stores->top);
   hot = std::make_unique<ResultCache>(&stores->hot);
   auto started = CompilerProcess::Start(
-      CompilerPath(config), [this] { metrics.Count(Metric::kCompilerStarts); });
+      CompilerPath(config), [this] { metrics.Count(Metric::kCompilerStarts); },
+      *ParseSandboxLevel(config.sandbox_minimum));
   if (!started.ok()) return started.status();
   compiler = std::move(*started);
   foldd::v1::JobLimits limits;
@@ -141,9 +156,18 @@ absl::Status Server::Parts::Build() {
   limits.set_wall_milliseconds(config.job_wall_seconds * 1000);
   limits.set_file_bytes(config.job_file_bytes);
   limits.set_open_files(config.job_open_files);
-  runner = std::make_unique<JobRunner>(data + "/jobs", limits, compiler.get());
+  auto bundles = ReproducerFolder::Open(
+      data + "/reproducers", {config.reproducer_count, config.reproducer_bytes},
+      [this](const auto& digest, const auto& path) {
+        PublishReproducer(digest, path);
+      });
+  if (!bundles.ok()) return bundles.status();
+  reproducers = std::move(*bundles);
+  runner = std::make_unique<JobRunner>(data + "/jobs", limits, compiler.get(),
+                                       reproducers.get());
   scheduler = std::make_unique<Scheduler>(config.workers, config.queue_length,
-                                          runner.get(), cache.get(), &metrics);
+                                          runner.get(), cache.get(), &metrics,
+                                          &crashes);
   lookups = std::make_unique<WorkerPool>(kLookupThreads, kLookupQueue);
   metrics.Set(Metric::kBuildInfo, {"0.1.0", compiler->compiler_id()}, 1);
   absl::Status status = StartGrpc();
@@ -197,11 +221,29 @@ absl::Status Server::Parts::StartHttp() {
     return metrics.Text();
   };
   handlers.ready = [this] { return Readiness(); };
+  handlers.about = [this] {
+    SandboxReport sandbox = compiler->sandbox();
+    return "sandbox: " + std::string(SandboxLevelName(sandbox.level())) + ": " +
+           sandbox.Summary();
+  };
   handlers.blobs = &stores->top;
   auto port = HttpPort::Start(config.http, std::move(handlers));
   if (!port.ok()) return port.status();
   http = std::move(*port);
   return absl::OkStatus();
+}
+
+void Server::Parts::PublishReproducer(const std::string& digest,
+                                      const std::string& path) {
+  auto bytes = std::make_shared<std::string>();
+  std::string fault = ReadWholeFile(path, kMaxPublishedBytes, bytes.get());
+  absl::Status status = fault.empty()
+                            ? stores->top.Put({Space::kBlob, digest}, bytes)
+                            : absl::UnavailableError(fault);
+  if (!status.ok()) {
+    spdlog::warn("reproducer {} is in the data folder alone: {}", digest,
+                 std::string(status.message()));
+  }
 }
 
 absl::Status Server::Parts::Readiness() const {
@@ -229,6 +271,12 @@ void Server::Parts::RefreshGauges() {
   metrics.Set(Metric::kDiskFreeBytes, {}, number(stores->disk->free_bytes()));
   metrics.Set(Metric::kInflightBytes, {}, number(budget.held()));
   metrics.Set(Metric::kCalls, {}, number(calls->live()));
+  SandboxReport sandbox = compiler->sandbox();
+  for (size_t i = 0; i < kWallCount; ++i) {
+    metrics.Set(Metric::kSandboxWall, {std::string(WallTable()[i].name)},
+                sandbox.walls[i].stands ? 1 : 0);
+  }
+  metrics.Set(Metric::kReproducerBytes, {}, number(reproducers->bytes()));
   metrics.Set(Metric::kReady, {}, Readiness().ok() ? 1 : 0);
 }
 

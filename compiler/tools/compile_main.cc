@@ -15,6 +15,7 @@
 #include "compiler/api/explain.h"
 #include "compiler/api/fork_server.h"
 #include "compiler/api/job_events.h"
+#include "compiler/api/replay.h"
 #include "compiler/api/report_file.h"
 #include "compiler/api/target_file.h"
 #include "compiler/check/verify_main.h"
@@ -41,11 +42,13 @@ void PrintHelp() {
       "       foldc verify ARTIFACT MODEL.onnx [--shape NAME=1,3,8,8]... "
       "[--quiet]\n"
       "       foldc explain NODE|TENSOR|OP... --report FILE\n"
+      "       foldc replay BUNDLE [--keep FOLDER] [--bare]\n"
       "\n"
       "Compiles a quantized ONNX model for a target into an artifact; verify\n"
       "holds an artifact against its model, sharing no code with the\n"
       "compiler; explain tells what became of a node or tensor, from a report\n"
-      "of a compile with --sheets.\n\n%s\n"
+      "of a compile with --sheets; replay runs the compile of a reproducer\n"
+      "bundle again and ends as it does.\n\n%s\n"
       "exit codes: 0 done, 2 usage, 3 the model, table or descriptor is at\n"
       "fault, 4 a requirement or budget is not met, 5 internal error, 8 "
       "verify\n"
@@ -182,6 +185,10 @@ int FoldcMain(int argc, char** argv) {
   }
   if (line[0] == "explain") {
     return ExplainMain(std::span(line).subspan(1), "foldc");
+  }
+  if (line[0] == "replay") {
+    return ReplayMain(std::span(line).subspan(1), "foldc", kCompilerId,
+                      FoldcMain);
   }
   if (line[0] == "verify") return check::VerifyMain(argc - 1, argv + 1);
   CompileFlags flags;

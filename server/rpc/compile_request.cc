@@ -56,6 +56,7 @@ class RequestReader {
     spec->job.action = BuildAction(inputs);
     spec->instance = request_.instance_name();
     spec->fresh = request_.skip_cache_lookup();
+    spec->instance = request_.instance_name();
     spec->manifest.set_model_digest(inputs.model.hash());
     spec->manifest.set_target(inputs.target.name());
     *spec->manifest.mutable_compatible() = inputs.target.compatible();
