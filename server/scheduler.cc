@@ -102,7 +102,8 @@ std::optional<Failure> Scheduler::Join(CompileRequestSpec spec,
     std::lock_guard flight_lock((*ticket)->mutex);
     (*ticket)->Add(waiter);
   }
-  if (!pool_.Submit([this, flight = *ticket] { Run(flight); })) {
+  if (!pool_.Submit([this, flight = *ticket] { Run(flight); },
+                    (*ticket)->spec.client)) {
     ticket->reset();
     return Failure{"QUEUE_FULL",
                    "all workers are busy and the queue is full",

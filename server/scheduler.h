@@ -40,6 +40,7 @@ struct CompileRequestSpec {
   CompileJob job;
   foldd::v1::Manifest manifest;  // what is known before the compile
   bool fresh = false;            // do not take the answer from the cache
+  std::string client;            // whose turn in the queue it takes
 };
 
 class Scheduler {
