@@ -20,18 +20,23 @@ constexpr int64_t kMostSeconds = int64_t{10} * 366 * 86400;
 
 struct TextField {
   std::string Config::*field;
+  std::vector<std::string_view> choices = {};  // empty: any text
+};
+struct SwitchField {
+  bool Config::*field;
 };
 struct NumberField {
   int64_t Config::*field;
   int64_t lowest;
   int64_t highest;
+  bool or_unlimited = false;  // -1 is a value too
 };
 
 struct Row {
   std::string_view name;  // key of the file; the flag has '-' for '_'
   std::string_view value;
   std::string_view help;
-  std::variant<TextField, NumberField> field;
+  std::variant<TextField, NumberField, SwitchField> field;
 };
 
 const Row kRows[] = {
@@ -90,7 +95,8 @@ const Row kRows[] = {
      NumberField{&Config::job_open_files, 16, 1 << 16}},
     {"sandbox_minimum", "LEVEL",
      "walls that must stand: none, limits, seccomp or full",
-     TextField{&Config::sandbox_minimum}},
+     TextField{&Config::sandbox_minimum,
+               {"none", "limits", "seccomp", "full"}}},
     {"crash_limit", "N", "crashes that refuse a model; 0: never",
      NumberField{&Config::crash_limit, 0, 1 << 20}},
     {"crash_refusal_seconds", "SECONDS", "how long it is refused",
@@ -103,32 +109,79 @@ const Row kRows[] = {
      NumberField{&Config::drain_seconds, 0, 1 << 20}},
     {"salt", "TEXT", "parts this generation of results from others",
      TextField{&Config::salt}},
+    {"tls_certificate", "FILE", "PEM: TLS with this certificate",
+     TextField{&Config::tls_certificate}},
+    {"tls_key", "FILE", "PEM: its key", TextField{&Config::tls_key}},
+    {"tls_client_ca", "FILE", "PEM: the authorities of clients' certificates",
+     TextField{&Config::tls_client_ca}},
+    {"tls_client_auth", "HOW", "clients' certificates: none, request, require",
+     TextField{&Config::tls_client_auth, {"none", "request", "require"}}},
+    {"unmapped_certificate_role", "ROLE",
+     "of a certificate without a row: none, read, compile, administer",
+     TextField{&Config::unmapped_certificate_role,
+               {"none", "read", "compile", "administer"}}},
+    {"tokens_file", "FILE", "JSON: static tokens and certificates",
+     TextField{&Config::tokens_file}},
+    {"jwt_keys_file", "FILE", "JSON Web Keys: take tokens that they sign",
+     TextField{&Config::jwt_keys_file}},
+    {"jwt_issuer", "TEXT", "their iss", TextField{&Config::jwt_issuer}},
+    {"jwt_audience", "TEXT", "their aud", TextField{&Config::jwt_audience}},
+    {"insecure_without_authentication", "WORDS",
+     "'anyone may do anything': serve a network without authentication",
+     TextField{&Config::insecure_without_authentication}},
+    {"insecure_tokens_in_plaintext", "WORDS",
+     "'tokens may be read on the wire': take tokens off loopback without TLS",
+     TextField{&Config::insecure_tokens_in_plaintext}},
+    {"http_metrics_open", "true|false", "/metrics for everybody",
+     SwitchField{&Config::http_metrics_open}},
+    {"quota_requests_per_second", "N", "of each caller; -1: unlimited",
+     NumberField{&Config::quota_requests_per_second, 1, kMany, true}},
+    {"quota_inflight_bytes", "BYTES", "of each caller; -1: unlimited",
+     NumberField{&Config::quota_inflight_bytes, 1 << 16, kMany, true}},
+    {"quota_compiles", "N", "of each caller, waiting or running; -1: unlimited",
+     NumberField{&Config::quota_compiles, 1, kMany, true}},
+    {"audit_log", "FOLDER", "the audit log (default: DATA/audit)",
+     TextField{&Config::audit_log}},
     {"log_level", "LEVEL", "debug, info, warn or error",
-     TextField{&Config::log_level}},
+     TextField{&Config::log_level, {"debug", "info", "warn", "error"}}},
 };
 
 std::string SetNumber(const NumberField& field, int64_t value, Config* config) {
-  if (value < field.lowest || value > field.highest) {
+  bool unlimited = field.or_unlimited && value == -1;
+  if (!unlimited && (value < field.lowest || value > field.highest)) {
     return std::to_string(value) + " is not from " +
            std::to_string(field.lowest) + " to " +
-           std::to_string(field.highest);
+           std::to_string(field.highest) +
+           (field.or_unlimited ? ", nor -1 (unlimited)" : "");
   }
   config->*field.field = value;
   return "";
 }
 
+std::string SetSwitchText(const SwitchField& field, std::string_view value,
+                          Config* config) {
+  if (value != "true" && value != "false") return "must be true or false";
+  config->*field.field = value == "true";
+  return "";
+}
+
+// The fields whose text is one of a few.
 std::string CheckWhole(const Config& config) {
-  if (!ParseSandboxLevel(config.sandbox_minimum)) {
-    return "sandbox_minimum: '" + config.sandbox_minimum +
-           "' is none of none, limits, seccomp, full";
+  for (const Row& row : kRows) {
+    const auto* text = std::get_if<TextField>(&row.field);
+    if (text == nullptr || text->choices.empty()) continue;
+    const std::string& value = config.*text->field;
+    std::string choices;
+    bool good = false;
+    for (std::string_view choice : text->choices) {
+      good |= choice == value;
+      choices += (choices.empty() ? "" : ", ") + std::string(choice);
+    }
+    if (!good) {
+      return std::string(row.name) + ": '" + value + "' is none of " + choices;
+    }
   }
-  static constexpr std::string_view kLevels[] = {"debug", "info", "warn",
-                                                 "error"};
-  for (std::string_view level : kLevels) {
-    if (level == config.log_level) return "";
-  }
-  return "log_level: '" + config.log_level +
-         "' is none of debug, info, warn, error";
+  return "";
 }
 
 std::vector<Flag> FlagTable(Config* config, std::string* config_path,
@@ -143,10 +196,18 @@ std::vector<Flag> FlagTable(Config* config, std::string* config_path,
         config->*text->field = std::string(value);
         return std::string();
       };
+    } else if (const auto* choice = std::get_if<SwitchField>(&row.field)) {
+      flag.set = [=](std::string_view value) {
+        return SetSwitchText(*choice, value, config);
+      };
     } else {
-      const auto& number = std::get<NumberField>(row.field);
-      flag.set =
-          SetInteger(&(config->*number.field), number.lowest, number.highest);
+      const auto* number = std::get_if<NumberField>(&row.field);
+      flag.set = [=](std::string_view value) {
+        int64_t parsed = 0;
+        int64_t lowest = number->or_unlimited ? -1 : number->lowest;
+        std::string error = SetInteger(&parsed, lowest, number->highest)(value);
+        return error.empty() ? SetNumber(*number, parsed, config) : error;
+      };
     }
     flags.push_back(std::move(flag));
   }
@@ -162,6 +223,11 @@ std::string SetFromJson(const Row& row, const nlohmann::json& value,
   if (const auto* text = std::get_if<TextField>(&row.field)) {
     if (!value.is_string()) return name + ": must be a string";
     config->*text->field = value.get<std::string>();
+    return "";
+  }
+  if (const auto* choice = std::get_if<SwitchField>(&row.field)) {
+    if (!value.is_boolean()) return name + ": must be true or false";
+    config->*choice->field = value.get<bool>();
     return "";
   }
   if (!value.is_number_integer()) return name + ": must be a whole number";
@@ -228,6 +294,8 @@ std::string ConfigJson(const Config& config) {
   for (const Row& row : kRows) {
     if (const auto* text = std::get_if<TextField>(&row.field)) {
       json[std::string(row.name)] = config.*text->field;
+    } else if (const auto* choice = std::get_if<SwitchField>(&row.field)) {
+      json[std::string(row.name)] = config.*choice->field;
     } else {
       json[std::string(row.name)] =
           config.*std::get<NumberField>(row.field).field;

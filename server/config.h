@@ -73,6 +73,32 @@ struct Config {
   int64_t drain_seconds = 60;
   // Text that parts this generation of cached results from others.
   std::string salt;
+  // TLS of both ports: PEM files, read again when they change; empty: none.
+  std::string tls_certificate;
+  std::string tls_key;
+  std::string tls_client_ca;
+  // Whether clients are asked for certificates: none, request or require.
+  std::string tls_client_auth = "none";
+  // What a verified certificate without a row in tokens_file may do, in the
+  // default instance: none (nothing), read, compile or administer.
+  std::string unmapped_certificate_role = "none";
+  // Static tokens and certificates (access/tokens_file.h), and keys of JSON
+  // Web Tokens with the issuer and the audience that they must have.
+  std::string tokens_file;
+  std::string jwt_keys_file;
+  std::string jwt_issuer;
+  std::string jwt_audience;
+  // Two walls that go down only for the right words (access/access_rules.h).
+  std::string insecure_without_authentication;
+  std::string insecure_tokens_in_plaintext;
+  // /metrics needs no role even where there is authentication.
+  bool http_metrics_open = false;
+  // Of each principal; -1: unlimited.
+  int64_t quota_requests_per_second = -1;
+  int64_t quota_inflight_bytes = -1;
+  int64_t quota_compiles = -1;
+  // Folder of the audit log; empty: audit in the data folder.
+  std::string audit_log;
   // debug, info, warn or error.
   std::string log_level = "info";
 

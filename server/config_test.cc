@@ -39,6 +39,10 @@ TEST(Config, SaysWhatIsWrong) {
   EXPECT_THAT(
       Parse({"--log-level", "info", "--sandbox-minimum", "most"}, &config),
       HasSubstr("'most' is none of none, limits, seccomp, full"));
+  EXPECT_THAT(Parse({"--quota-compiles", "0"}, &config), HasSubstr("-1"));
+  EXPECT_THAT(Parse({"--http-metrics-open", "1"}, &config),
+              HasSubstr("true or false"));
+  EXPECT_EQ(Parse({"--quota-compiles=-1", "--log-level=info"}, &config), "");
 }
 
 TEST(Config, TheFileIsChecked) {
@@ -52,6 +56,12 @@ TEST(Config, TheFileIsChecked) {
       {R"({"cache_bytes": 18446744073709551615})", "too large"},
       {R"({"data": 1})", "must be a string"},
       {R"({"log_level": "x"})", "none of"},
+      {R"({"tls_client_auth": "maybe"})", "none, request, require"},
+      {R"({"unmapped_certificate_role": ""})", "none, read, compile"},
+      {R"({"http_metrics_open": "true"})", "must be true or false"},
+      {R"({"quota_compiles": 0})", "from 1 to"},
+      {R"({"quota_compiles": -2})", "nor -1 (unlimited)"},
+      {R"({"workers": -1})", "from 1 to"},
   };
   for (const auto& [text, word] : files) {
     Config config;
@@ -66,10 +76,14 @@ TEST(Config, EveryFieldRoundTrips) {
   config.salt = "x";
   config.workers = 9;
   config.job_open_files = 99;
+  config.http_metrics_open = true;
+  config.quota_compiles = 3;
   Config back;
   ASSERT_EQ(ParseConfigJson(ConfigJson(config), &back), "");
   EXPECT_EQ(ConfigJson(back), ConfigJson(config));
   EXPECT_EQ(back.job_open_files, 99);
+  EXPECT_TRUE(back.http_metrics_open);
+  EXPECT_EQ(back.quota_compiles, 3);
 }
 
 TEST(Config, HelpNamesEveryFieldWithItsDefault) {

@@ -133,7 +133,6 @@ std::optional<Failure> Scheduler::Join(CompileRequestSpec spec,
                    "all workers are busy and the queue is full",
                    {{"queued", std::to_string(waiting_)}}};
   }
-  std::string client = spec.client;
   *ticket = std::make_shared<Flight>(name, std::move(spec));
   (*ticket)->queue_until = queue_until;
   {
@@ -142,7 +141,8 @@ std::optional<Failure> Scheduler::Join(CompileRequestSpec spec,
   }
   ++waiting_;
   flights_[name] = *ticket;
-  if (!pool_.Submit([this, flight = *ticket] { Run(flight); })) {
+  if (!pool_.Submit([this, flight = *ticket] { Run(flight); },
+                    (*ticket)->spec.client)) {
     --waiting_;
     flights_.erase(name);
     ticket->reset();

@@ -14,13 +14,15 @@ WorkerPool::~WorkerPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-bool WorkerPool::Submit(Task task) {
+bool WorkerPool::Submit(Task task, const std::string& client) {
   std::lock_guard lock(mutex_);
-  auto waiting = static_cast<int64_t>(queue_.size());
   // A free thread takes one that waits: it does not count against the queue.
   int64_t free = thread_limit_ - running_;
-  if (stopped_ || waiting >= queue_length_ + free) return false;
-  queue_.push_back(std::move(task));
+  if (stopped_ || waiting_ >= queue_length_ + free) return false;
+  std::deque<Task>& queue = queues_[client];
+  if (queue.empty()) turns_.push_back(client);
+  queue.push_back(std::move(task));
+  ++waiting_;
   work_.notify_one();
   return true;
 }
@@ -34,12 +36,12 @@ void WorkerPool::Stop() {
 bool WorkerPool::WaitIdle(std::chrono::milliseconds limit) {
   std::unique_lock lock(mutex_);
   return idle_.wait_for(lock, limit,
-                        [this] { return queue_.empty() && running_ == 0; });
+                        [this] { return waiting_ == 0 && running_ == 0; });
 }
 
 int64_t WorkerPool::queued() const {
   std::lock_guard lock(mutex_);
-  return static_cast<int64_t>(queue_.size());
+  return waiting_;
 }
 
 int64_t WorkerPool::running() const {
@@ -47,20 +49,34 @@ int64_t WorkerPool::running() const {
   return running_;
 }
 
+WorkerPool::Task WorkerPool::TakeNext() {
+  std::string client = std::move(turns_.front());
+  turns_.pop_front();
+  auto found = queues_.find(client);
+  Task task = std::move(found->second.front());
+  found->second.pop_front();
+  if (found->second.empty()) {
+    queues_.erase(found);
+  } else {
+    turns_.push_back(std::move(client));
+  }
+  --waiting_;
+  return task;
+}
+
 void WorkerPool::Work() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    work_.wait(lock, [this] { return stopped_ || !queue_.empty(); });
-    if (queue_.empty()) return;
-    Task task = std::move(queue_.front());
-    queue_.pop_front();
+    work_.wait(lock, [this] { return stopped_ || waiting_ > 0; });
+    if (waiting_ == 0) return;
+    Task task = TakeNext();
     ++running_;
     lock.unlock();
     task();
     task = nullptr;  // what it holds goes before it counts as done
     lock.lock();
     --running_;
-    if (queue_.empty() && running_ == 0) idle_.notify_all();
+    if (waiting_ == 0 && running_ == 0) idle_.notify_all();
   }
 }
 

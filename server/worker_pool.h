@@ -1,5 +1,5 @@
-// Threads of the server: a pool with a bounded queue. The only place that
-// makes a thread.
+// Threads of the server: a pool with a bounded queue that is fair to its
+// clients. The only place that makes a thread.
 #ifndef FOLD_SERVER_WORKER_POOL_H_
 #define FOLD_SERVER_WORKER_POOL_H_
 
@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -22,8 +24,11 @@ class WorkerPool {
   // Runs what was accepted to its end.
   ~WorkerPool();
 
-  // False if all threads are busy and the queue is full, or after Stop.
-  bool Submit(Task task);
+  // False if all threads are busy and the queue is full, or after Stop. Those
+  // who wait take turns: the next task is that of the client whose turn is
+  // longest ago, its oldest. So a client waits for at most one task of each
+  // other client for each of its own, however many those have.
+  bool Submit(Task task, const std::string& client = "");
   // Accepts nothing more.
   void Stop();
   // Waits until nothing waits or runs, at most so long; whether that is so.
@@ -34,13 +39,16 @@ class WorkerPool {
 
  private:
   void Work();
+  Task TakeNext();  // with the mutex held, when `waiting_` is not 0
 
   const int64_t thread_limit_;
   const int64_t queue_length_;
   mutable std::mutex mutex_;
   std::condition_variable work_;
   std::condition_variable idle_;
-  std::deque<Task> queue_;
+  std::map<std::string, std::deque<Task>> queues_;  // none is empty
+  std::deque<std::string> turns_;  // clients with a queue, next one first
+  int64_t waiting_ = 0;            // in all queues
   int64_t running_ = 0;
   bool stopped_ = false;
   std::vector<std::thread> threads_;

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMaxMessageBytes = 1024;
 constexpr size_t kMaxValueBytes = 256;
 constexpr size_t kMaxDetailBytes = 3072;
-constexpr int kRetrySeconds = 1;
+constexpr int64_t kRetryMilliseconds = 1000;
 
 // Cut to a length and to what any peer can print.
 std::string Clean(std::string_view text, size_t limit) {
@@ -61,6 +61,24 @@ google::rpc::PreconditionFailure MakeMissing(const Failure& failure) {
   return missing;
 }
 
+google::rpc::QuotaFailure MakeQuota(const Failure& failure) {
+  google::rpc::QuotaFailure quota;
+  for (const QuotaViolation& violation : failure.quota_violations) {
+    auto* out = quota.add_violations();
+    out->set_subject(Clean(violation.subject, kMaxValueBytes));
+    out->set_description(Clean(violation.message, kMaxValueBytes));
+  }
+  return quota;
+}
+
+google::rpc::RetryInfo MakeRetry(int64_t milliseconds) {
+  google::rpc::RetryInfo retry;
+  retry.mutable_retry_delay()->set_seconds(milliseconds / 1000);
+  retry.mutable_retry_delay()->set_nanos(
+      static_cast<int32_t>(milliseconds % 1000) * 1'000'000);
+  return retry;
+}
+
 }  // namespace
 
 grpc::Status ToStatus(const Failure& failure) {
@@ -79,10 +97,13 @@ grpc::Status ToStatus(const Failure& failure) {
   if (!failure.missing_blobs.empty()) {
     status.add_details()->PackFrom(MakeMissing(failure));
   }
+  if (!failure.quota_violations.empty()) {
+    status.add_details()->PackFrom(MakeQuota(failure));
+  }
   if (row != nullptr && row->retryable) {
-    google::rpc::RetryInfo retry;
-    retry.mutable_retry_delay()->set_seconds(kRetrySeconds);
-    status.add_details()->PackFrom(retry);
+    status.add_details()->PackFrom(MakeRetry(failure.retry_milliseconds > 0
+                                                 ? failure.retry_milliseconds
+                                                 : kRetryMilliseconds));
   }
   return {code, status.message(), status.SerializeAsString()};
 }

@@ -1,5 +1,5 @@
 // A failure as a gRPC status with google.rpc details: ErrorInfo always;
-// BadRequest, PreconditionFailure and RetryInfo where they apply.
+// BadRequest, PreconditionFailure, QuotaFailure and RetryInfo where they apply.
 #ifndef FOLD_SERVER_RPC_STATUS_H_
 #define FOLD_SERVER_RPC_STATUS_H_
 

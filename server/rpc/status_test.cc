@@ -51,6 +51,21 @@ TEST(ToStatus, CarriesViolationsMetadataAndMissingBlobs) {
   EXPECT_EQ(missing.violations(0).subject(), "blobs/abc/3");
 }
 
+TEST(ToStatus, AQuotaSaysWhoseAndWhenToComeAgain) {
+  Failure failure = {"QUOTA_EXCEEDED", "m"};
+  failure.quota_violations = {{"ci", "requests_per_second: 4"}};
+  failure.retry_milliseconds = 2250;
+  google::rpc::Status details = Details(ToStatus(failure));
+  google::rpc::QuotaFailure quota;
+  ASSERT_TRUE(details.details(1).UnpackTo(&quota));
+  EXPECT_EQ(quota.violations(0).subject(), "ci");
+  EXPECT_EQ(quota.violations(0).description(), "requests_per_second: 4");
+  google::rpc::RetryInfo retry;
+  ASSERT_TRUE(details.details(2).UnpackTo(&retry));
+  EXPECT_EQ(retry.retry_delay().seconds(), 2);
+  EXPECT_EQ(retry.retry_delay().nanos(), 250'000'000);
+}
+
 TEST(ToStatus, FitsIntoHeadersWhateverItHolds) {
   Failure failure = {"BAD_REQUEST",
                      std::string(100'000, '\n'),
