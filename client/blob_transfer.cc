@@ -12,6 +12,7 @@
 
 #include "compiler/api/error_table.h"
 #include "compiler/api/sha256.h"
+#include "grpcpp/grpcpp.h"
 
 namespace fold {
 namespace {

@@ -8,6 +8,7 @@
 #include "compiler/api/convert.h"
 #include "compiler/api/error_table.h"
 #include "compiler/api/report_file.h"
+#include "grpcpp/grpcpp.h"
 #include "proto/google/longrunning/operations.grpc.pb.h"
 
 namespace fold {

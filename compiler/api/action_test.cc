@@ -49,6 +49,7 @@ TEST(Action, NamesOfExternalFilesArePlainAndNoneOfItsOwn) {
 TEST(Action, TheInputRootIsSortedWithAllFiles) {
   ActionInputs inputs;
   inputs.model = DigestOf("m");
+  inputs.target.set_default_io(v1::IO_FLOAT);
   inputs.external_files["a.bin"] = DigestOf("a");
   inputs.external_files["z.bin"] = DigestOf("z");
   std::vector<std::string> names;
