@@ -36,6 +36,8 @@ constexpr Command kCommands[] = {
      "tell what became of it", ExplainCommand},
     {"inspect", "inspect FILE", "print what an artifact holds",
      fold::InspectCommand},
+    {"cache", "cache stats|pin|unpin|purge|recall|...",
+     "look after a server's cache", fold::CacheCommand},
     {"health", "health", "ask whether the server takes work",
      fold::HealthCommand},
 };

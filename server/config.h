@@ -41,6 +41,20 @@ struct Config {
   // Seconds and number of operations that are kept once they have ended.
   int64_t operation_retention_seconds = 7 * 86400;
   int64_t max_operations = 100'000;
+  // A cache that is shared with other servers: grpc://HOST:PORT[/INSTANCE], or
+  // grpcs:// with TLS, of anything that speaks the Remote Execution API's
+  // cache; empty: none.
+  std::string cache;
+  // PEM of the authorities that sign its certificate; empty: the system's.
+  std::string cache_ca_file;
+  // File with the bearer token for it; empty: none.
+  std::string cache_token_file;
+  // That a lookup may be kept waiting by it.
+  int64_t remote_timeout_milliseconds = 5000;
+  // Bytes of results that wait to be sent to it; more are not sent.
+  int64_t remote_queue_bytes = int64_t{256} << 20;
+  // Bytes a second that the background check of the disk reads; 0: no check.
+  int64_t scrub_bytes_per_second = int64_t{1} << 20;
   // Free bytes on the disk below which the server is not ready.
   int64_t min_free_bytes = int64_t{64} << 20;
   // Bytes of one message. More travels in pieces (google.bytestream).

@@ -13,19 +13,13 @@
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "server/byte_budget.h"
-#include "server/cache/disk_store.h"
-#include "server/cache/memory_store.h"
-#include "server/cache/observed_store.h"
-#include "server/cache/single_flight_store.h"
-#include "server/cache/tiered_store.h"
-#include "server/cache/verifying_store.h"
+#include "server/cache_stack.h"
 #include "server/compiler_process.h"
 #include "server/crash_list.h"
 #include "server/http_port.h"
 #include "server/job_runner.h"
 #include "server/metrics.h"
 #include "server/reproducer_folder.h"
-#include "server/result_cache.h"
 #include "server/rpc/call_registry.h"
 #include "server/rpc/dispatcher.h"
 #include "server/scheduler.h"
@@ -45,6 +39,8 @@ constexpr char kServiceName[] = "foldd.v1.Compiler";
 constexpr int64_t kLookupThreads = 4;
 constexpr int64_t kLookupQueue = 4096;
 constexpr milliseconds kHealthInterval{500};
+// For results to reach the shared cache, when no call is left.
+constexpr milliseconds kShareGrace{5000};
 // For connections to close, when no call is left.
 constexpr milliseconds kCloseGrace{500};
 
@@ -54,33 +50,6 @@ std::string CompilerPath(const Config& config) {
   fs::path self = fs::read_symlink("/proc/self/exe", error);
   return error ? "foldc" : (self.parent_path() / "foldc").string();
 }
-
-// The tiers of the cache, each on the one before.
-struct Stores {
-  Stores(std::unique_ptr<DiskStore> disk, int64_t memory_bytes,
-         const CacheObserver& observe)
-      : disk(std::move(disk)),
-        verifying(this->disk.get()),
-        observed_disk("disk", &verifying, observe),
-        memory(memory_bytes),
-        observed_memory("memory", &memory, observe),
-        tiers(&observed_memory, &observed_disk),
-        top(&tiers),
-        front(&memory, this->disk.get()),
-        // A miss here is looked up again in `top`, and counted there.
-        hot("memory", &front, [observe](const auto& tier, const auto& result) {
-          if (result == "hit") observe(tier, result);
-        }) {}
-  std::unique_ptr<DiskStore> disk;
-  VerifyingStore verifying;
-  ObservedStore observed_disk;
-  MemoryStore memory;
-  ObservedStore observed_memory;
-  TieredStore tiers;
-  SingleFlightStore top;
-  FrontStore front;
-  ObservedStore hot;
-};
 
 }  // namespace
 
@@ -106,9 +75,7 @@ struct Server::Parts {
   Metrics metrics;
   ByteBudget budget;
   TargetCatalog targets;
-  std::unique_ptr<Stores> stores;
-  std::unique_ptr<ResultCache> cache;
-  std::unique_ptr<ResultCache> hot;
+  std::unique_ptr<CacheStack> cache;
   std::unique_ptr<CompilerProcess> compiler;
   std::unique_ptr<ReproducerFolder> reproducers;
   CrashList crashes;
@@ -135,16 +102,9 @@ absl::Status Server::Parts::Build() {
   std::error_code error;
   std::string data = fs::absolute(config.data, error);
   if (error) return absl::InvalidArgumentError("data: " + error.message());
-  auto disk = DiskStore::Open(
-      {data + "/cache", config.cache_bytes, config.min_free_bytes});
-  if (!disk.ok()) return disk.status();
-  stores = std::make_unique<Stores>(
-      std::move(*disk), config.memory_cache_bytes,
-      [this](const std::string& tier, const std::string& result) {
-        metrics.Count(Metric::kCacheRequests, {tier, result});
-      });
-  cache = std::make_unique<ResultCache>(&stores->top);
-  hot = std::make_unique<ResultCache>(&stores->hot);
+  auto opened = CacheStack::Open(config, data + "/cache", &metrics);
+  if (!opened.ok()) return opened.status();
+  cache = std::move(*opened);
   auto started = CompilerProcess::Start(
       CompilerPath(config), [this] { metrics.Count(Metric::kCompilerStarts); },
       *ParseSandboxLevel(config.sandbox_minimum));
@@ -164,10 +124,11 @@ absl::Status Server::Parts::Build() {
   if (!bundles.ok()) return bundles.status();
   reproducers = std::move(*bundles);
   runner = std::make_unique<JobRunner>(data + "/jobs", limits, compiler.get(),
-                                       reproducers.get());
-  scheduler = std::make_unique<Scheduler>(config.workers, config.queue_length,
-                                          runner.get(), cache.get(), &metrics,
-                                          &crashes);
+                                       cache->blobs(), reproducers.get());
+  scheduler = std::make_unique<Scheduler>(
+      SchedulerLimits{config.workers, config.queue_length,
+                      std::chrono::seconds(config.queue_seconds)},
+      runner.get(), cache->results(), &metrics, &crashes);
   lookups = std::make_unique<WorkerPool>(kLookupThreads, kLookupQueue);
   metrics.Set(Metric::kBuildInfo, {"0.1.0", compiler->compiler_id()}, 1);
   absl::Status status = StartGrpc();
@@ -184,8 +145,10 @@ absl::Status Server::Parts::StartGrpc() {
   parts.targets = &targets;
   parts.compiler_id = compiler->compiler_id();
   parts.metrics = &metrics;
-  parts.cache = cache.get();
-  parts.hot = hot.get();
+  parts.cache = cache->results();
+  parts.hot = cache->hot();
+  parts.blobs = cache->blobs();
+  parts.cache_admin = cache->admin();
   parts.scheduler = scheduler.get();
   parts.budget = &budget;
   parts.lookups = lookups.get();
@@ -226,7 +189,7 @@ absl::Status Server::Parts::StartHttp() {
     return "sandbox: " + std::string(SandboxLevelName(sandbox.level())) + ": " +
            sandbox.Summary();
   };
-  handlers.blobs = &stores->top;
+  handlers.blobs = cache->store();
   auto port = HttpPort::Start(config.http, std::move(handlers));
   if (!port.ok()) return port.status();
   http = std::move(*port);
@@ -238,7 +201,7 @@ void Server::Parts::PublishReproducer(const std::string& digest,
   auto bytes = std::make_shared<std::string>();
   std::string fault = ReadWholeFile(path, kMaxPublishedBytes, bytes.get());
   absl::Status status = fault.empty()
-                            ? stores->top.Put({Space::kBlob, digest}, bytes)
+                            ? cache->store()->Put({Space::kBlob, digest}, bytes)
                             : absl::UnavailableError(fault);
   if (!status.ok()) {
     spdlog::warn("reproducer {} is in the data folder alone: {}", digest,
@@ -251,7 +214,7 @@ absl::Status Server::Parts::Readiness() const {
   if (compiler->pid() == 0) {
     return absl::UnavailableError("the compiler's process is down");
   }
-  return stores->disk->Health();
+  return cache->Health();
 }
 
 void Server::Parts::RefreshGauges() {
@@ -259,16 +222,7 @@ void Server::Parts::RefreshGauges() {
   metrics.Set(Metric::kQueueDepth, {}, number(scheduler->queued()));
   metrics.Set(Metric::kJobs, {"queued"}, number(scheduler->queued()));
   metrics.Set(Metric::kJobs, {"running"}, number(scheduler->running()));
-  metrics.Set(Metric::kCacheBytes, {"disk"},
-              number(stores->disk->used_bytes()));
-  metrics.Set(Metric::kCacheBytes, {"memory"},
-              number(stores->memory.used_bytes()));
-  metrics.Set(Metric::kCacheLimitBytes, {"disk"}, number(config.cache_bytes));
-  metrics.Set(Metric::kCacheLimitBytes, {"memory"},
-              number(config.memory_cache_bytes));
-  metrics.Set(Metric::kCacheEvictions, {"disk"},
-              number(stores->disk->evictions()));
-  metrics.Set(Metric::kDiskFreeBytes, {}, number(stores->disk->free_bytes()));
+  cache->RefreshGauges();
   metrics.Set(Metric::kInflightBytes, {}, number(budget.held()));
   metrics.Set(Metric::kCalls, {}, number(calls->live()));
   SandboxReport sandbox = compiler->sandbox();
@@ -338,6 +292,7 @@ bool Server::Drain() {
   parts_->calls->WaitNone(std::chrono::duration_cast<milliseconds>(
       std::max(end - Clock::now(), Clock::duration(0))));
   parts_->StopPorts();
+  parts_->cache->Drain(kShareGrace);
   return clean;
 }
 

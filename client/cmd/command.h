@@ -33,6 +33,11 @@ int ResolveCommand(std::span<const std::string> arguments);
 int OperationsCommand(std::span<const std::string> arguments);
 int HealthCommand(std::span<const std::string> arguments);
 int InspectCommand(std::span<const std::string> arguments);
+int CacheCommand(std::span<const std::string> arguments);
+// Subcommands of `cache` with a file of their own.
+int CacheExplainCommand(std::span<const std::string> arguments);
+int CacheBackupCommand(std::span<const std::string> arguments);
+int CacheRestoreCommand(std::span<const std::string> arguments);
 
 }  // namespace fold
 

@@ -1,8 +1,10 @@
 #include "server/rpc/methods.h"
 
+#include "proto/foldd/v1/cache_service.pb.h"
 #include "proto/foldd/v1/compiler_service.pb.h"
 #include "server/rpc/action_cache.h"
 #include "server/rpc/byte_stream.h"
+#include "server/rpc/cache_admin_calls.h"
 #include "server/rpc/cas.h"
 #include "server/rpc/check_target.h"
 #include "server/rpc/compile.h"
@@ -24,6 +26,7 @@ namespace v1 = foldd::v1;
 constexpr std::string_view kActionCache =
     "build.bazel.remote.execution.v2.ActionCache";
 constexpr std::string_view kByteStream = "google.bytestream.ByteStream";
+constexpr std::string_view kCache = "foldd.v1.Cache";
 constexpr std::string_view kCas =
     "build.bazel.remote.execution.v2.ContentAddressableStorage";
 constexpr std::string_view kCompiler = "foldd.v1.Compiler";
@@ -84,6 +87,24 @@ const Method kMethods[] = {
      Role::kRead, kSmallMessage,
      MakeUnary<reapi::GetCapabilitiesRequest, reapi::ServerCapabilities,
                GetCapabilities>},
+    {kCache, "GetCacheStats", Role::kRead, kSmallMessage,
+     MakeUnary<v1::GetCacheStatsRequest, v1::GetCacheStatsResponse,
+               GetCacheStats>},
+    {kCache, "ExplainAction", Role::kRead, kLargeMessage,
+     MakeUnary<v1::ExplainActionRequest, v1::ExplainActionResponse,
+               ExplainAction>},
+    {kCache, "PinEntry", Role::kAdminister, kSmallMessage,
+     MakeUnary<v1::PinEntryRequest, v1::PinEntryResponse, PinEntry>},
+    {kCache, "UnpinEntry", Role::kAdminister, kSmallMessage,
+     MakeUnary<v1::UnpinEntryRequest, v1::UnpinEntryResponse, UnpinEntry>},
+    {kCache, "PurgeEntries", Role::kAdminister, kSmallMessage,
+     MakeUnary<v1::PurgeEntriesRequest, v1::PurgeEntriesResponse,
+               PurgeEntries>},
+    {kCache, "RecallEntry", Role::kAdminister, kSmallMessage,
+     MakeUnary<v1::RecallEntryRequest, v1::RecallEntryResponse, RecallEntry>},
+    {kCache, "VerifyEntries", Role::kAdminister, kSmallMessage,
+     MakeUnary<v1::VerifyEntriesRequest, v1::VerifyEntriesResponse,
+               VerifyEntries>},
     {"grpc.reflection.v1alpha.ServerReflection", "ServerReflectionInfo",
      Role::kRead, kSmallMessage, MakeReflection},
 };

@@ -6,6 +6,7 @@
 
 #include "server/byte_budget.h"
 #include "server/cache/blob_cache.h"
+#include "server/cache_admin.h"
 #include "server/config.h"
 #include "server/metrics.h"
 #include "server/operation_store.h"
@@ -27,6 +28,8 @@ struct ServiceParts {
   Metrics* metrics = nullptr;
   ResultCache* cache = nullptr;
   ResultCache* hot = nullptr;  // what `cache` has in memory: never waits
+  BlobCache* blobs = nullptr;
+  CacheAdmin* cache_admin = nullptr;
   Scheduler* scheduler = nullptr;
   ByteBudget* budget = nullptr;
   CallRegistry* calls = nullptr;
