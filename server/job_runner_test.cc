@@ -85,7 +85,8 @@ TEST_F(JobRunnerTest, ACrashLeavesItsBundle) {
   auto bundles = ReproducerFolder::Open(folder_ + "/bundles", {});
   ASSERT_TRUE(bundles.ok()) << bundles.status();
   runner_ = std::make_unique<JobRunner>(folder_ + "/jobs", limits_,
-                                        process_.get(), bundles->get());
+                                        process_.get(), nullptr,
+                                        bundles->get());
   JobOutcome outcome = Run("diagnostic float_island n\nsignal 11");
   ASSERT_TRUE(outcome.failure.has_value());
   const std::string digest = outcome.failure->metadata["reproducer"];

@@ -78,7 +78,8 @@ class SchedulerTest : public testing::Test {
     runner_ = std::make_unique<JobRunner>(folder, limits, process_.get());
     metrics_ = std::make_unique<Metrics>();
     scheduler_ = std::make_unique<Scheduler>(
-        workers, queue, runner_.get(), &cache_, metrics_.get(), &crashes_);
+        SchedulerLimits{workers, queue, queue_timeout_}, runner_.get(),
+        &cache_, metrics_.get(), &crashes_);
   }
 
   CompileRequestSpec Spec(const std::string& script) {
@@ -109,6 +110,7 @@ class SchedulerTest : public testing::Test {
            std::string::npos;
   }
 
+  std::chrono::milliseconds queue_timeout_{60'000};
   MemoryStore store_{64 << 20};
   ResultCache cache_{&store_};
   std::unique_ptr<CompilerProcess> process_;
@@ -117,6 +119,47 @@ class SchedulerTest : public testing::Test {
   std::unique_ptr<Metrics> metrics_;
   std::unique_ptr<Scheduler> scheduler_;
 };
+
+TEST_F(SchedulerTest, WhatWaitsForTooLongEndsWithAReason) {
+  queue_timeout_ = std::chrono::milliseconds(300);
+  Make(1, 8);
+  Waiter busy, waits, joins, impatient;
+  auto ticket = Join("sleep 5000", &busy);
+  Join("second", &waits);
+  CompileRequestSpec spec = Spec("third");
+  spec.queue_timeout = std::chrono::milliseconds(20);
+  Scheduler::Ticket third;
+  ASSERT_FALSE(scheduler_->Join(std::move(spec), &impatient, &third));
+  auto outcome = impatient.Wait();
+  ASSERT_NE(outcome, nullptr);
+  EXPECT_EQ(outcome->failure->reason, "QUEUE_TIMEOUT");
+  outcome = waits.Wait();
+  ASSERT_NE(outcome, nullptr);
+  EXPECT_EQ(outcome->failure->reason, "QUEUE_TIMEOUT");
+  EXPECT_EQ(scheduler_->queued(), 0);
+  EXPECT_EQ(scheduler_->running(), 1);
+  // What runs is not bound by it, and the queue has room again.
+  scheduler_->Leave(ticket, &busy);
+  Join("fourth", &joins);
+  outcome = joins.Wait();
+  ASSERT_NE(outcome, nullptr);
+  EXPECT_FALSE(outcome->failure.has_value());
+}
+
+TEST_F(SchedulerTest, InstancesDoNotShareCompiles) {
+  Waiter one, other;
+  CompileRequestSpec spec = Spec("sleep 300");
+  spec.instance = "team";
+  Scheduler::Ticket ticket;
+  ASSERT_FALSE(scheduler_->Join(std::move(spec), &other, &ticket));
+  Join("sleep 300", &one);
+  ASSERT_NE(one.Wait(), nullptr);
+  ASSERT_NE(other.Wait(), nullptr);
+  EXPECT_TRUE(RanTimes(2));
+  std::string hash = Spec("sleep 300").job.action.digest.hash();
+  EXPECT_TRUE(cache_.Find(ActionName{hash, -1, "team"}).has_value());
+  EXPECT_FALSE(cache_.Find(ActionName{hash, -1, "none"}).has_value());
+}
 
 TEST_F(SchedulerTest, CompilesAndKeepsTheResult) {
   Waiter waiter;

@@ -22,6 +22,7 @@
 #include "server/reproducer_folder.h"
 #include "server/rpc/call_registry.h"
 #include "server/rpc/dispatcher.h"
+#include "server/rpc/operation_table.h"
 #include "server/scheduler.h"
 #include "server/target_catalog.h"
 #include "spdlog/spdlog.h"
@@ -62,6 +63,7 @@ struct Server::Parts {
   ~Parts() { StopPorts(); }
 
   absl::Status Build();
+  absl::Status StartOperations(const std::string& path);
   absl::Status StartGrpc();
   absl::Status StartHttp();
   absl::Status Readiness() const;
@@ -82,7 +84,11 @@ struct Server::Parts {
   std::unique_ptr<JobRunner> runner;
   std::unique_ptr<Scheduler> scheduler;
   std::unique_ptr<WorkerPool> lookups;
+  std::unique_ptr<UploadSessions> uploads;
+  std::unique_ptr<OperationStore> operation_store;
   std::unique_ptr<CallRegistry> calls;
+  ServiceParts service_parts;
+  std::unique_ptr<OperationTable> operations;
   std::unique_ptr<Dispatcher> dispatcher;
   std::unique_ptr<grpc::Server> grpc_server;
   int grpc_port = 0;
@@ -130,8 +136,13 @@ absl::Status Server::Parts::Build() {
                       std::chrono::seconds(config.queue_seconds)},
       runner.get(), cache->results(), &metrics, &crashes);
   lookups = std::make_unique<WorkerPool>(kLookupThreads, kLookupQueue);
+  uploads = std::make_unique<UploadSessions>(
+      config.max_uploads, std::chrono::seconds(config.upload_idle_seconds));
   metrics.Set(Metric::kBuildInfo, {"0.1.0", compiler->compiler_id()}, 1);
-  absl::Status status = StartGrpc();
+  absl::Status status = StartOperations(data + "/operations.db");
+  // What the last server left is taken up, with its inputs held, before anyone
+  // can make the cache forget them.
+  if (status.ok()) status = StartGrpc();
   if (status.ok() && !config.http.empty()) status = StartHttp();
   if (status.ok()) {
     health_thread = std::make_unique<LoopThread>([this] { WatchHealth(); });
@@ -139,8 +150,11 @@ absl::Status Server::Parts::Build() {
   return status;
 }
 
-absl::Status Server::Parts::StartGrpc() {
-  ServiceParts parts;
+absl::Status Server::Parts::StartOperations(const std::string& path) {
+  auto store = OperationStore::Open(path);
+  if (!store.ok()) return store.status();
+  operation_store = std::move(*store);
+  ServiceParts& parts = service_parts;
   parts.config = &config;
   parts.targets = &targets;
   parts.compiler_id = compiler->compiler_id();
@@ -156,8 +170,17 @@ absl::Status Server::Parts::StartGrpc() {
       config.max_calls, std::chrono::seconds(config.stall_seconds),
       std::chrono::seconds(config.inflight_wait_seconds)});
   parts.calls = calls.get();
-  dispatcher = std::make_unique<Dispatcher>(std::move(parts));
+  parts.uploads = uploads.get();
+  parts.operation_store = operation_store.get();
+  operations = std::make_unique<OperationTable>(
+      &parts, std::chrono::seconds(config.operation_retention_seconds),
+      config.max_operations);
+  parts.operations = operations.get();
+  return operations->Resume();
+}
 
+absl::Status Server::Parts::StartGrpc() {
+  dispatcher = std::make_unique<Dispatcher>(service_parts);
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(static_cast<int>(config.max_message_bytes));
@@ -225,6 +248,8 @@ void Server::Parts::RefreshGauges() {
   cache->RefreshGauges();
   metrics.Set(Metric::kInflightBytes, {}, number(budget.held()));
   metrics.Set(Metric::kCalls, {}, number(calls->live()));
+  metrics.Set(Metric::kUploads, {}, number(uploads->live()));
+  metrics.Set(Metric::kOperations, {}, number(operations->live()));
   SandboxReport sandbox = compiler->sandbox();
   for (size_t i = 0; i < kWallCount; ++i) {
     metrics.Set(Metric::kSandboxWall, {std::string(WallTable()[i].name)},
@@ -287,6 +312,7 @@ bool Server::Drain() {
   health->SetServingStatus(kServiceName, false);
   std::chrono::seconds limit(parts_->config.drain_seconds);
   auto end = Clock::now() + limit;
+  parts_->operations->Drain();
   bool clean = parts_->scheduler->Drain(limit);
   // Callers read their results to the end.
   parts_->calls->WaitNone(std::chrono::duration_cast<milliseconds>(

@@ -33,7 +33,6 @@ struct ServiceParts {
   Scheduler* scheduler = nullptr;
   ByteBudget* budget = nullptr;
   CallRegistry* calls = nullptr;
-  BlobCache* blobs = nullptr;
   UploadSessions* uploads = nullptr;
   OperationStore* operation_store = nullptr;
   OperationTable* operations = nullptr;
