@@ -27,6 +27,7 @@ namespace fold {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 namespace fs = std::filesystem;
 namespace v1 = foldd::v1;
 
@@ -344,6 +345,23 @@ TEST_F(FewerWalls, TheMinimumFailsClosed) {
   text = Refusal("prlimit64,setrlimit", SandboxLevel::kLimits);
   EXPECT_THAT(text, HasSubstr("'limits'"));
   EXPECT_EQ(Refusal("prlimit64,setrlimit", SandboxLevel::kNone), "");
+}
+
+TEST_F(FewerWalls, ALaterStartBelowTheMinimumTakesNoWork) {
+  std::string path = Compiler("landlock_create_ruleset");
+  auto process = Start(path, SandboxLevel::kSeccomp);
+  ASSERT_NE(process, nullptr);
+  EXPECT_EQ(process->refusal(), "");
+  // As if the machine allowed less from now on.
+  ASSERT_EQ(Compiler("seccomp"), path);
+  kill(process->pid(), SIGKILL);
+  for (int i = 0; i < 500 && process->refusal().empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_THAT(process->refusal(), HasSubstr("'seccomp'"));
+  EXPECT_EQ(process->pid(), 0);
+  EXPECT_THAT(Run(process.get(), Request("print  ran")),
+              StartsWith("PARENT_LOST"));
 }
 
 TEST_F(FewerWalls, TheOtherWallsAreStillPutUp) {
