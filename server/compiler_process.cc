@@ -27,6 +27,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kStartLimit{20'000};
 constexpr milliseconds kRestartPause{200};
+// After a start that was not accepted: the machine or the compiler must change.
+constexpr milliseconds kRefusedPause{5'000};
 constexpr size_t kMaxPacketBytes = 64 << 10;
 
 v1::JobExit Failed(v1::ExitCause cause, const std::string& message) {
@@ -151,6 +153,11 @@ SandboxReport CompilerProcess::sandbox() const {
   return sandbox_;
 }
 
+std::string CompilerProcess::refusal() const {
+  std::lock_guard lock(mutex_);
+  return refusal_;
+}
+
 int CompilerProcess::pid() const {
   std::lock_guard lock(mutex_);
   return socket_ >= 0 ? pid_ : 0;
@@ -186,7 +193,8 @@ void CompilerProcess::Loop() {
     pid_ = 0;
     if (stopping_) return;
     spdlog::warn("the compiler's process {} ended; starting it again", pid);
-    changed_.wait_for(lock, kRestartPause, [this] { return stopping_; });
+    changed_.wait_for(lock, refusal_.empty() ? kRestartPause : kRefusedPause,
+                      [this] { return stopping_; });
     if (stopping_) return;
   }
 }

@@ -60,6 +60,8 @@ class CompilerProcess {
   std::string compiler_id() const;
   // The walls around its jobs, as it found them at its last start.
   SandboxReport sandbox() const;
+  // Why its last start was not accepted, "" if it was.
+  std::string refusal() const;
   // 0 while it is down.
   int pid() const;
 

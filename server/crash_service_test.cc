@@ -14,6 +14,7 @@
 #include "compiler/api/action.h"
 #include "compiler/api/report_file.h"
 #include "compiler/api/reproducer.h"
+#include "compiler/api/reproducer_writer.h"
 #include "compiler/api/sha256.h"
 #include "compiler/api/target_file.h"
 #include "gmock/gmock.h"

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "compiler/api/error_table.h"
+#include "compiler/api/reproducer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "compiler/api/reproducer.h"
+#include "compiler/api/reproducer_writer.h"
 #include "proto/foldd/v1/job.pb.h"
 
 namespace fold {

@@ -235,7 +235,9 @@ void Server::Parts::PublishReproducer(const std::string& digest,
 absl::Status Server::Parts::Readiness() const {
   if (draining) return absl::UnavailableError("the server is shutting down");
   if (compiler->pid() == 0) {
-    return absl::UnavailableError("the compiler's process is down");
+    std::string why = compiler->refusal();
+    return absl::UnavailableError("the compiler's process is down" +
+                                  (why.empty() ? why : ": " + why));
   }
   return cache->Health();
 }

@@ -11,6 +11,7 @@
 #include "compiler/api/compile_flags.h"
 #include "compiler/api/report_file.h"
 #include "compiler/api/reproducer.h"
+#include "compiler/api/reproducer_writer.h"
 #include "compiler/sandbox/sandbox.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

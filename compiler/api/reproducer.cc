@@ -3,10 +3,8 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -23,8 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 namespace v1 = foldd::v1;
 
-constexpr char kAboutName[] = "reproducer.json";
-constexpr std::string_view kInputsFolder = "inputs/";
 constexpr size_t kPieceBytes = size_t{1} << 20;
 constexpr size_t kMaxPathBytes = 512;
 constexpr int64_t kMaxAboutBytes = int64_t{16} << 20;
@@ -45,91 +41,11 @@ class Descriptor {
   const int fd_;
 };
 
-using Writer = std::unique_ptr<archive, decltype(&archive_write_free)>;
 using Reader = std::unique_ptr<archive, decltype(&archive_read_free)>;
-using Entry = std::unique_ptr<archive_entry, decltype(&archive_entry_free)>;
 
 std::string ArchiveError(archive* from) {
   const char* text = archive_error_string(from);
   return text != nullptr ? text : "out of memory";
-}
-
-ssize_t ReadSome(int fd, char* buffer, size_t bytes) {
-  ssize_t got;
-  do {
-    got = read(fd, buffer, bytes);
-  } while (got < 0 && errno == EINTR);
-  return got;
-}
-
-// Whether the header of a file of that name and size was written.
-bool AddHeader(archive* to, const std::string& name, int64_t size) {
-  Entry entry(archive_entry_new(), archive_entry_free);
-  if (entry == nullptr) return false;
-  archive_entry_set_pathname(entry.get(), name.c_str());
-  archive_entry_set_size(entry.get(), size);
-  archive_entry_set_filetype(entry.get(), AE_IFREG);
-  archive_entry_set_perm(entry.get(), 0600);
-  archive_entry_set_mtime(entry.get(), 0, 0);
-  return archive_write_header(to, entry.get()) == ARCHIVE_OK;
-}
-
-// Opens the file that was listed; -1: it is another one now.
-int OpenInput(const std::string& folder, const InputFile& input) {
-  int fd = open((folder + "/" + input.path).c_str(),
-                O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat status = {};
-  if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-      status.st_dev == input.device && status.st_ino == input.inode &&
-      status.st_size == input.size_bytes) {
-    return fd;
-  }
-  if (fd >= 0) close(fd);
-  return -1;
-}
-
-// Copies an open input to the archive; "" or what went wrong.
-std::string AddInput(int fd, const InputFile& input, archive* to,
-                     v1::ReproducerFile* file) {
-  if (!AddHeader(to, std::string(kInputsFolder) + input.path,
-                 input.size_bytes)) {
-    return ArchiveError(to);
-  }
-  std::string piece(kPieceBytes, '\0');
-  Sha256 hash;
-  int64_t left = input.size_bytes;
-  while (left > 0) {
-    auto want =
-        static_cast<size_t>(std::min(left, static_cast<int64_t>(piece.size())));
-    ssize_t got = ReadSome(fd, piece.data(), want);
-    if (got <= 0) return input.path + " was cut short";
-    auto bytes = static_cast<size_t>(got);
-    hash.Update(std::string_view(piece.data(), bytes));
-    if (archive_write_data(to, piece.data(), bytes) < 0) {
-      return ArchiveError(to);
-    }
-    left -= got;
-  }
-  file->set_path(input.path);
-  file->set_digest(hash.Finish());
-  file->set_size_bytes(input.size_bytes);
-  return "";
-}
-
-std::string AddAbout(const v1::Reproducer& about, archive* to) {
-  std::string json;
-  google::protobuf::util::JsonPrintOptions options;
-  options.add_whitespace = true;
-  options.preserve_proto_field_names = true;
-  if (!google::protobuf::util::MessageToJsonString(about, &json, options)
-           .ok()) {
-    return "the description is no text";
-  }
-  if (!AddHeader(to, kAboutName, static_cast<int64_t>(json.size())) ||
-      archive_write_data(to, json.data(), json.size()) < 0) {
-    return ArchiveError(to);
-  }
-  return "";
 }
 
 // Reads the entry that `from` stands at, piece by piece.
@@ -165,8 +81,9 @@ struct Unpacked {
 
 std::string UnpackInput(archive* from, const std::string& name,
                         const std::string& folder, Unpacked* out) {
-  if (!name.starts_with(kInputsFolder)) return "does not belong in a bundle";
-  std::string path = name.substr(kInputsFolder.size());
+  if (!name.starts_with(kReproducerInputs))
+    return "does not belong in a bundle";
+  std::string path = name.substr(kReproducerInputs.size());
   if (!IsSafePath(path)) return "has an unsafe name";
   std::string target = folder + "/" + path;
   std::error_code error;
@@ -200,7 +117,7 @@ std::string UnpackEntry(archive* from, archive_entry* entry,
     fault = "is no plain file";
   } else if (static_cast<int>(out->files.size()) >= kMaxFiles) {
     fault = "is one file too many";
-  } else if (name == kAboutName) {
+  } else if (name == kReproducerAbout) {
     fault = ReadEntry(from, [&](std::string_view bytes) -> std::string {
       out->json.append(bytes);
       return static_cast<int64_t>(out->json.size()) > kMaxAboutBytes
@@ -245,56 +162,6 @@ bool IsSafePath(std::string_view path) {
     if (slash == std::string_view::npos) return true;
     path.remove_prefix(slash + 1);
   }
-}
-
-std::vector<InputFile> ListInputs(const std::string& folder) {
-  std::vector<InputFile> inputs;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(folder, error), end;
-       !error && at != end; at.increment(error)) {
-    struct stat status = {};
-    if (stat(at->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
-      continue;
-    }
-    inputs.push_back({at->path().lexically_relative(folder), status.st_dev,
-                      status.st_ino, status.st_size});
-  }
-  std::sort(inputs.begin(), inputs.end(), [](const auto& one, const auto& two) {
-    return one.path < two.path;
-  });
-  return inputs;
-}
-
-std::string WriteReproducer(const std::string& folder,
-                            const std::vector<InputFile>& inputs,
-                            int64_t limit_bytes, v1::Reproducer about,
-                            const std::string& path) {
-  Writer to(archive_write_new(), archive_write_free);
-  if (to == nullptr ||
-      archive_write_set_format_pax_restricted(to.get()) != ARCHIVE_OK ||
-      // Names are bytes, whatever the locale.
-      archive_write_set_options(to.get(), "hdrcharset=BINARY") != ARCHIVE_OK ||
-      archive_write_open_filename(to.get(), path.c_str()) != ARCHIVE_OK) {
-    return ArchiveError(to.get());
-  }
-  about.clear_files();
-  about.clear_left_out();
-  int64_t bytes = 0;
-  for (const InputFile& input : inputs) {
-    Descriptor fd(OpenInput(folder, input));
-    if (fd.get() < 0 || input.size_bytes > limit_bytes - bytes ||
-        !IsSafePath(input.path)) {
-      about.add_left_out(input.path);
-      continue;
-    }
-    bytes += input.size_bytes;
-    std::string fault = AddInput(fd.get(), input, to.get(), about.add_files());
-    if (!fault.empty()) return fault;
-  }
-  std::string fault = AddAbout(about, to.get());
-  if (!fault.empty()) return fault;
-  return archive_write_close(to.get()) == ARCHIVE_OK ? ""
-                                                     : ArchiveError(to.get());
 }
 
 std::string UnpackReproducer(const std::string& path, const std::string& folder,

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "compiler/api/reproducer_writer.h"
 #include "compiler/api/sha256.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
