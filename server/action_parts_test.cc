@@ -24,7 +24,7 @@ TEST(ActionParts, EveryPartOfTheKeyIsToldApart) {
       {"encodings", [](ActionInputs& in) { in.encodings = DigestOf("e"); }},
       {"options", [](ActionInputs& in) { in.options.set_taps(true); }},
       {"compiler", [](ActionInputs& in) { in.compiler_id = "c2"; }},
-      {"timeout", [](ActionInputs& in) { in.timeout_seconds = 1; }},
+      {"timeout", [](ActionInputs& in) { in.timeout_milliseconds = 1500; }},
       {"salt", [](ActionInputs& in) { in.salt = "s"; }},
   };
   for (const auto& [part, change] : changes) {

@@ -115,8 +115,14 @@ CacheStack::~CacheStack() = default;
 
 absl::StatusOr<std::unique_ptr<CacheStack>> CacheStack::Open(
     const Config& config, const std::string& root, Metrics* metrics) {
-  auto disk =
-      DiskStore::Open({root, config.cache_bytes, config.min_free_bytes});
+  DiskStoreOptions options;
+  options.root = root;
+  options.limit_bytes = config.cache_bytes;
+  options.min_free_bytes = config.min_free_bytes;
+  options.on_wrong = [count = Counting(metrics)](const Key&) {
+    count("disk", "corrupt");
+  };
+  auto disk = DiskStore::Open(std::move(options));
   if (!disk.ok()) return disk.status();
   auto remote = MakeRemote(config, disk->get(), metrics);
   if (!remote.ok()) return remote.status();

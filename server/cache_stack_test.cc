@@ -1,6 +1,7 @@
 // Two servers' caches and the one that they share.
 #include "server/cache_stack.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -89,6 +90,24 @@ TEST_F(CacheStackTest, TwoReplicasShareResults) {
   EXPECT_FALSE(two.stack->results()->Find({action_.hash, 123, ""}).has_value());
 }
 
+// The same through a server that is not ours: FOLD_TEST_REMOTE names it
+// (tests/e2e/shared_cache_test.py starts buildbox-casd).
+TEST_F(CacheStackTest, TwoReplicasShareResultsThroughAnotherServer) {
+  const char* address = std::getenv("FOLD_TEST_REMOTE");
+  if (address == nullptr) GTEST_SKIP() << "FOLD_TEST_REMOTE names no server";
+  Replica one(address), two(address);
+  std::string artifact = one.root + std::string(2'500'000, 'x');
+  ActionName action = {Sha256Hex(one.root), 123, ""};
+  EXPECT_FALSE(two.stack->results()->Find(action).has_value());
+  ASSERT_TRUE(one.stack->results()->Save(action, Result(artifact)).ok());
+  ASSERT_TRUE(one.stack->Drain(seconds(60)));
+  EXPECT_THAT(one.Text(), HasSubstr("operation=\"send\",result=\"ok\"} 1"));
+  auto found = two.stack->results()->Find(action);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(*found->artifact, artifact);
+  EXPECT_THAT(two.Text(), HasSubstr("foldd_remote_cache_state 1"));
+}
+
 TEST_F(CacheStackTest, AnActionWithoutAllItsBlobsIsNoAnswer) {
   Replica one(remote_.address());
   Share(one, "artifact");
@@ -168,6 +187,18 @@ TEST_F(CacheStackTest, TheGaugesMove) {
   EXPECT_THAT(one.Text(), HasSubstr("foldd_cache_temporary_bytes 1000"));
   one.stack->store()->Quarantine({Space::kBlob, Sha256Hex("dump"), "team"});
   EXPECT_THAT(one.Text(), HasSubstr("foldd_cache_quarantine_bytes 4"));
+}
+
+TEST_F(CacheStackTest, WrongBytesThatAreReadInPiecesAreCounted) {
+  Replica one("");
+  Key key = {Space::kBlob, Sha256Hex("artifact"), "team"};
+  ASSERT_TRUE(one.stack->results()->Save(action_, Result("artifact")).ok());
+  std::fstream(PathOfEntry(one.root, key)) << "?";
+  auto reader = one.stack->blobs()->Open(key);
+  ASSERT_TRUE(reader.ok());
+  EXPECT_FALSE((*reader)->Read(1000).ok());
+  EXPECT_THAT(one.Text(), HasSubstr("foldd_cache_requests_total{result="
+                                    "\"corrupt\",tier=\"disk\"} 1"));
 }
 
 TEST_F(CacheStackTest, RotIsFoundInTheBackground) {

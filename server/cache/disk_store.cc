@@ -26,6 +26,7 @@ namespace fs = std::filesystem;
 // A file's time is set at most this often, so that hits are cheap.
 constexpr int64_t kTouchSeconds = 60;
 constexpr int64_t kQuarantineItems = 64;
+constexpr int64_t kFullSeconds = 30;
 // Of the limit, what quarantine may hold.
 constexpr int64_t kQuarantineShare = 16;
 
@@ -213,7 +214,7 @@ absl::Status DiskStore::Publish(const std::string& aside, const Key& key,
 
 void DiskStore::EndWrite(int64_t size, const absl::Status& status) {
   if (!absl::IsCancelled(status)) {
-    last_put_failed_ = absl::IsResourceExhausted(status);
+    full_at_ = absl::IsResourceExhausted(status) ? options_.clock() : kNever;
   }
   std::lock_guard lock(mutex_);
   used_bytes_ -= size;
@@ -327,14 +328,16 @@ void DiskStore::QuarantineLocked(EntryList::iterator entry) {
 // Only if the file is still the one that was read: another write may have put
 // the right bytes there since.
 void DiskStore::QuarantineFile(const Key& key, ino_t inode) {
-  std::lock_guard lock(mutex_);
-  auto found = index_.find(key);
-  struct stat status;
-  if (found == index_.end() || lstat(PathOf(key).c_str(), &status) != 0 ||
-      status.st_ino != inode) {
-    return;
+  {
+    std::lock_guard lock(mutex_);
+    auto found = index_.find(key);
+    struct stat status;
+    if (found != index_.end() && lstat(PathOf(key).c_str(), &status) == 0 &&
+        status.st_ino == inode) {
+      QuarantineLocked(found->second);
+    }
   }
-  QuarantineLocked(found->second);
+  options_.on_wrong(key);
 }
 
 void DiskStore::RemoveLocked(EntryList::iterator entry) {
@@ -359,7 +362,8 @@ absl::Status DiskStore::Health() const {
         "the disk is full: " + std::to_string(free) + " bytes free, " +
         std::to_string(options_.min_free_bytes) + " needed");
   }
-  if (last_put_failed_) {
+  // Not for ever: who is not ready is sent nothing that could succeed.
+  if (options_.clock() - full_at_ < kFullSeconds) {
     return absl::ResourceExhaustedError("the last write found no room");
   }
   return absl::OkStatus();

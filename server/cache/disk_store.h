@@ -33,6 +33,8 @@ struct DiskStoreOptions {
   int64_t limit_bytes = 0;     // of entries, temporary files and quarantine
   int64_t min_free_bytes = 0;  // below this the disk counts as full
   SecondsClock clock = SteadySeconds;  // of leases
+  // Hears, without any lock held, of wrong bytes that a reader found.
+  std::function<void(const Key&)> on_wrong = [](const Key&) {};
 };
 
 class DiskStore : public Store {
@@ -89,7 +91,8 @@ class DiskStore : public Store {
   // For leases that may begin before the entry is there.
   Protection& protection() { return *protection_; }
 
-  // OK, or why nothing more can be written.
+  // OK, or why nothing more can be written: too little is free, or a write has
+  // found no room in the last half minute.
   absl::Status Health() const;
   const std::string& root() const { return options_.root; }
   int64_t limit_bytes() const { return options_.limit_bytes; }
@@ -105,6 +108,8 @@ class DiskStore : public Store {
     int64_t touched_seconds = 0;  // when the file's time was last set
   };
   using EntryList = std::list<Entry>;
+
+  static constexpr int64_t kNever = INT64_MIN / 2;
 
   explicit DiskStore(DiskStoreOptions options);
   absl::Status TakeLock();
@@ -130,7 +135,8 @@ class DiskStore : public Store {
   int lock_fd_ = -1;
   std::atomic<int64_t> next_temporary_{0};
   std::atomic<int64_t> evictions_{0};
-  std::atomic<bool> last_put_failed_{false};
+  // When the last write found no room, by the clock; kNever: it found some.
+  std::atomic<int64_t> full_at_{kNever};
   mutable std::mutex mutex_;
   int64_t used_bytes_ = 0;       // entries and reservations
   int64_t temporary_bytes_ = 0;  // reservations

@@ -210,6 +210,25 @@ TEST_F(DiskStoreTest, AFullDiskIsAClearErrorAndLosesNothing) {
   EXPECT_TRUE(store->Health().ok());
 }
 
+TEST_F(DiskStoreTest, AFullDiskIsTriedAgainAfterAWhile) {
+  int64_t now = 100;
+  auto opened = DiskStore::Open({root_, 1 << 20, 0, [&] { return now; }});
+  ASSERT_TRUE(opened.ok());
+  DiskStore& store = **opened;
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit old, small;
+  getrlimit(RLIMIT_FSIZE, &old);
+  small = {1000, old.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  std::string text(5000, 'x');
+  EXPECT_FALSE(store.Put(BlobKey(text), Text(text)).ok());
+  setrlimit(RLIMIT_FSIZE, &old);
+  now += 29;
+  EXPECT_FALSE(store.Health().ok());
+  now += 1;
+  EXPECT_TRUE(store.Health().ok());
+}
+
 TEST_F(DiskStoreTest, TooLittleFreeSpaceIsNotHealthy) {
   EXPECT_TRUE(
       absl::IsResourceExhausted(Open(1 << 20, int64_t{1} << 60)->Health()));
@@ -314,7 +333,12 @@ TEST_F(DiskStoreTest, AReaderOutlivesTheEvictionOfItsEntry) {
 }
 
 TEST_F(DiskStoreTest, AWrongBlobIsNotReadToItsEnd) {
-  auto store = Open();
+  int heard = 0;
+  DiskStoreOptions options = {root_, 1 << 20, 0};
+  options.on_wrong = [&](const Key&) { ++heard; };
+  auto opened = DiskStore::Open(options);
+  ASSERT_TRUE(opened.ok());
+  std::unique_ptr<DiskStore> store = std::move(*opened);
   std::string text(3000, 'x');
   ASSERT_TRUE(store->Put(BlobKey(text), Text(text)).ok());
   std::fstream(PathOf(BlobKey(text))) << "y";
@@ -325,6 +349,7 @@ TEST_F(DiskStoreTest, AWrongBlobIsNotReadToItsEnd) {
   EXPECT_TRUE(absl::IsDataLoss((*reader)->Read(1).status()));
   EXPECT_FALSE(store->Touch(BlobKey(text)));
   EXPECT_EQ(store->quarantine().bytes(), 3000);
+  EXPECT_EQ(heard, 1);
 }
 
 TEST_F(DiskStoreTest, RightBytesWrittenMeanwhileAreNotQuarantined) {

@@ -9,7 +9,8 @@ namespace {
 
 namespace reapi = build::bazel::remote::execution::v2;
 
-constexpr int kAttempts = 3;
+// To send one result: with the pauses of the breaker, minutes.
+constexpr int kAttempts = 10;
 constexpr std::chrono::milliseconds kIdleWait{1000};
 
 reapi::Digest DigestFor(const SizedKey& key) {
@@ -27,7 +28,7 @@ const char* ResultName(const absl::Status& status) {
   return "error";
 }
 
-// Whether the server did its part, whatever the answer.
+// Whether another call would end in the same way.
 bool IsServersFault(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
 }

@@ -217,7 +217,7 @@ TEST_F(ReapiTierTest, WhatWaitsIsBoundedAndSentWhenTheServerIsBack) {
   EXPECT_FALSE(tier_->Drain(milliseconds(50)));
   remote_.Start();
   tier_->Drain(seconds(60));
-  // Three attempts may all have failed before it was back.
+  // All attempts may have failed before it was back.
   EXPECT_EQ(Count("send ok") + Count("send dropped"), 2);
   EXPECT_EQ(tier_->queued_bytes(), 0);
   EXPECT_EQ(disk_->protection().held(), 0);

@@ -39,6 +39,10 @@ absl::Status FromGrpc(const grpc::Status& status) {
       return absl::CancelledError(message);
     case grpc::StatusCode::DATA_LOSS:
       return absl::DataLossError(message);
+    case grpc::StatusCode::RESOURCE_EXHAUSTED:
+    case grpc::StatusCode::OUT_OF_RANGE:
+    case grpc::StatusCode::INVALID_ARGUMENT:
+      return absl::ResourceExhaustedError(message);
     default:
       return absl::UnavailableError(message);
   }

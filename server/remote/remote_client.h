@@ -1,7 +1,8 @@
 // Calls to a server that speaks the Remote Execution API's cache. Each blocks
 // until its deadline at most. A blob or an action that is not there is
-// NOT_FOUND, in whatever words the server says so; UNAVAILABLE and
-// DEADLINE_EXCEEDED are what the server is to blame for, as a whole.
+// NOT_FOUND, in whatever words the server says so; RESOURCE_EXHAUSTED: it does
+// not take this one. UNAVAILABLE and DEADLINE_EXCEEDED are what the server is
+// to blame for, as a whole.
 #ifndef FOLD_SERVER_REMOTE_REMOTE_CLIENT_H_
 #define FOLD_SERVER_REMOTE_REMOTE_CLIENT_H_
 
