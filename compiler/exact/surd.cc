@@ -165,7 +165,7 @@ Integer Surd::FloorScaled(unsigned fraction_bits, bool* exact) const {
     unsigned width;
     const Integer lower = LowerBound(fraction_bits + extra, &width);
     const Integer upper = lower + width;
-    const Integer floor_of_lower = lower >> extra;
+    Integer floor_of_lower = lower >> extra;
     if (floor_of_lower == Integer(upper >> extra)) return floor_of_lower;
   }
 }

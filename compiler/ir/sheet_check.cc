@@ -129,7 +129,7 @@ std::string ResultFault(const SheetView& view, const ResultMove& move) {
 std::string ResultsFault(const SheetView& view) {
   std::set<ValueId> said;
   for (const ResultMove& move : view.sheet.results) {
-    const std::string fault = ResultFault(view, move);
+    std::string fault = ResultFault(view, move);
     if (!fault.empty()) return fault;
     if (!said.insert(move.from).second) {
       return "result '" + view.Name(move.from) + "' has two destinations";
@@ -256,7 +256,7 @@ std::string FactsFault(const SheetView& view) {
         return "the sheet gives up '" + view.Name(fact.value) +
                "', which no removed node makes";
       }
-      const std::string fault =
+      std::string fault =
           inferable ? InferenceFault(view, fact) : LostFault(view, fact);
       if (!fault.empty()) return fault;
       if (!inferable && !lost.insert(fact.value).second) {

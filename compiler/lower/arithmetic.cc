@@ -77,8 +77,7 @@ class PairOp {
   // The layout that the first large operand of the run time has, if the other
   // one can be brought into it.
   Perm ResultLayout() const {
-    const Perm identity =
-        IdentityPerm(lowering_.type(node_.results[0]).shape.size());
+    Perm identity = IdentityPerm(lowering_.type(node_.results[0]).shape.size());
     for (size_t i = 0; i < 2; ++i) {
       if (!IsConstant(i) && !IsFull(i)) return identity;
     }

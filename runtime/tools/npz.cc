@@ -13,7 +13,7 @@ constexpr uint64_t kMaxEntryBytes = uint64_t{1} << 32;
 std::string OpenError(int code) {
   zip_error_t error;
   zip_error_init_with_code(&error, code);
-  const std::string text = zip_error_strerror(&error);
+  std::string text = zip_error_strerror(&error);
   zip_error_fini(&error);
   return text;
 }

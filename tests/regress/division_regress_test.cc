@@ -51,7 +51,7 @@ const Dividend kDividends[] = {
 };
 
 std::string Constants(const Dividend& dividend) {
-  const std::string text = dividend.constants;
+  std::string text = dividend.constants;
   if (text.find('{') != std::string::npos) return text;
   std::string numbers;  // few different ones
   for (int i = 0; i < 2 * 256 * 6; ++i) {

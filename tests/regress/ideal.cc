@@ -429,7 +429,7 @@ std::string EvaluateIf(const onnx::NodeProto& node, Ideals* values) {
   const bool condition = values->at(node.input(0)).numbers.at(0) != 0;
   const auto* attribute = Find(node, condition ? "then_branch" : "else_branch");
   Ideals inside = *values;
-  const std::string fault = EvaluateGraph(attribute->g(), &inside);
+  std::string fault = EvaluateGraph(attribute->g(), &inside);
   for (int i = 0; fault.empty() && i < node.output_size(); ++i) {
     (*values)[node.output(i)] = inside.at(attribute->g().output(i).name());
   }
@@ -447,7 +447,7 @@ std::string EvaluateGraph(const onnx::GraphProto& graph, Ideals* values) {
       call.in.push_back(name.empty() ? nullptr : &values->at(name));
     }
     if (node.op_type() == "If") {
-      const std::string fault = EvaluateIf(node, values);
+      std::string fault = EvaluateIf(node, values);
       if (!fault.empty()) return fault;
       continue;
     }
