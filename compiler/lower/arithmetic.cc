@@ -153,6 +153,7 @@ class PairOp {
       }
     }
     std::vector<int64_t> indices;
+    indices.reserve(reals.size());
     for (double real : reals) {
       indices.push_back(
           std::lower_bound(numbers.begin(), numbers.end(), real + 0.0) -

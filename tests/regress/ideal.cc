@@ -290,6 +290,7 @@ bool EvaluateQLinear(const Call& call, Ideal* y) {
     }
     std::vector<const Ideal*> pointers;
     for (const Ideal& part : parts) pointers.push_back(&part);
+    pointers.reserve(parts.size());
     *y = Code(call, ConcatOf(pointers, call.integer("axis", 0)), 0);
   } else {
     return false;
