@@ -465,7 +465,7 @@ void Builder::MakePools() {
   add.hi = 255;
   Op("add", Opcode::ADD2, {numbers_["d_q"], numbers_["m_q"]},
      InArena("a_q", kA, {1, 3, 3, 3}))
-      ->parameters.Set(std::move(add));
+      ->parameters.Set(add);
   format::PoolParametersT mean;
   mean.kernel_height = mean.kernel_width = 2;
   mean.pad_top = mean.pad_left = 1;

@@ -209,7 +209,7 @@ class PairOp {
     p.lo = static_cast<int>(plan.low);
     p.hi = static_cast<int>(plan.high);
     lowering_.AddOp(id_, format_::Opcode::ADD2, {a_, b_}, {result})
-        .parameters.Set(std::move(p));
+        .parameters.Set(p);
     return true;
   }
 
