@@ -105,7 +105,9 @@ Surd& Surd::operator*=(const Rational& factor) {
     terms_.clear();
     return *this;
   }
-  const Rational copy = factor;  // factor may be one of our coefficients
+  // factor may be one of our coefficients.
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
+  const Rational copy = factor;
   for (Term& term : terms_) term.coefficient *= copy;
   return *this;
 }
