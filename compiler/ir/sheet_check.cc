@@ -204,7 +204,7 @@ std::string ExceptionalFault(const SheetView& view) {
   const auto after = ExceptionalOps(view, false);
   for (const auto& both : {before, after}) {
     for (const auto& [op, count] : both) {
-      const auto in = [&](const auto& ops) {
+      const auto in = [op = op](const auto& ops) {
         const auto at = ops.find(op);
         return at == ops.end() ? 0 : at->second;
       };

@@ -83,7 +83,7 @@ TEST(Division, EveryFormOnEveryTargetForEveryCode) {
         const auto model = ModelOf(Division(dividend, type, zero));
         // Six elements of each batch entry have the same code.
         const Ideals inputs =
-            InputsOf(model, [&](onnx::TensorProto_DataType, int64_t i) {
+            InputsOf(model, [lowest = lowest](auto, int64_t i) {
               return lowest + static_cast<double>(i / 6 % 256);
             });
         const auto result = ExpectIdeal(model, inputs, target);
@@ -273,7 +273,8 @@ TEST(Division, ConstantTensorsInSumsAndProducts) {
       const auto model = ModelOf(WithConstant(text, made, node));
       const Ideals inputs =
           InputsOf(model, [](onnx::TensorProto_DataType, int64_t i) {
-            return static_cast<double>(i / 6);
+            const int64_t code = i / 6;
+            return static_cast<double>(code);
           });
       const auto result = ExpectIdeal(model, inputs);
       ASSERT_FALSE(HasFailure()) << Describe(result);

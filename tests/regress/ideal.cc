@@ -213,7 +213,8 @@ Ideal GemmOf(const Call& call, Ideal a, Ideal b, const Ideal* c) {
 // Root of a rational: exact where it is rational, else to 600 bits, far beyond
 // what any distance to a tie of a test network needs.
 mpq_class Root(const mpq_class& x) {
-  const mpz_class n = x.get_num(), d = x.get_den();
+  const mpz_class& n = x.get_num();
+  const mpz_class& d = x.get_den();
   if (mpz_perfect_square_p(n.get_mpz_t()) &&
       mpz_perfect_square_p(d.get_mpz_t())) {
     return mpq_class(sqrt(n), sqrt(d));
@@ -289,8 +290,8 @@ bool EvaluateQLinear(const Call& call, Ideal* y) {
       parts.push_back(Real(call, at));
     }
     std::vector<const Ideal*> pointers;
-    for (const Ideal& part : parts) pointers.push_back(&part);
     pointers.reserve(parts.size());
+    for (const Ideal& part : parts) pointers.push_back(&part);
     *y = Code(call, ConcatOf(pointers, call.integer("axis", 0)), 0);
   } else {
     return false;
