@@ -13,6 +13,7 @@ std::string KeyOf(const Graph& graph, ValueId id) {
 std::vector<std::string> KeysOf(const Graph& graph,
                                 const std::vector<ValueId>& ids) {
   std::vector<std::string> keys;
+  keys.reserve(ids.size());
   for (ValueId id : ids) keys.push_back(KeyOf(graph, id));
   return keys;
 }

@@ -20,7 +20,7 @@ TEST(QLinearOperands, ThoseAndNoOthers) {
   EXPECT_EQ(IsQLinear(Op::id),                                 \
             std::string(mnemonic).rfind("qlinear_", 0) == 0 || \
                 std::string(mnemonic) == "qgemm")              \
-      << mnemonic;
+      << (mnemonic);
 #include "compiler/ops/ops.def"
 #undef OP
 }

@@ -381,7 +381,7 @@ std::string SourceOf(const EncodingEntry& entry) {
   const std::string section = entry.kind == EncodingEntry::Kind::kParameter
                                   ? "param_encodings"
                                   : "activation_encodings";
-  const std::string name = section + " '" + entry.name + "'";
+  std::string name = section + " '" + entry.name + "'";
   switch (entry.port) {
     case EncodingEntry::Port::kInput:
       return name + " input " + std::to_string(entry.place);

@@ -81,7 +81,7 @@ class Channel {
   // "" or why the steps are no quantization.
   std::string Run() {
     for (const WrittenStep& step : steps_) {
-      const std::string why = IsRounding(step.kind) ? Round(step) : Move(step);
+      std::string why = IsRounding(step.kind) ? Round(step) : Move(step);
       if (!why.empty()) return why;
     }
     return rounded_ ? Conclude() : "nothing is rounded";
@@ -133,7 +133,7 @@ class Channel {
       return line_.IsWholeLine() ? "" : "what is rounded is rounded again";
     }
     rounded_ = true;
-    const std::string why = ReadRounding(step.kind);
+    std::string why = ReadRounding(step.kind);
     if (!why.empty()) return why;
     factor = line_.slope;
     const auto bound = [&](const std::optional<Rational>& at) {

@@ -125,7 +125,7 @@ TEST(WrittenGrid, NudgedRange) {
 }
 
 TEST(WrittenGrid, EveryRounding) {
-  const auto with = [](WrittenStep rounding, double addend) {
+  const auto with = [](const WrittenStep& rounding, double addend) {
     return Read({By(Kind::kDivide, 0.5), By(Kind::kAdd, addend), rounding,
                  By(Kind::kAtLeast, -8), By(Kind::kAtMost, 7),
                  By(Kind::kMultiply, 0.5)});

@@ -80,7 +80,7 @@ Labels Concatenated(CheckState* state, const format::Op& op) {
 
 Labels Moved(CheckState* state, const format::Op& op) {
   if (op.opcode() == Opcode::CONCAT) return Concatenated(state, op);
-  const Labels in = state->contents(op.inputs()->Get(0)).labels;
+  Labels in = state->contents(op.inputs()->Get(0)).labels;
   if (!in || op.opcode() == Opcode::COPY) return in;
   const format::Tensor& tensor = state->tensor(op.inputs()->Get(0));
   const Shape from = PhysicalShape(tensor);

@@ -67,8 +67,8 @@ bool ReadWindows(const Attributes& attributes, const Shape& x,
                  std::vector<int64_t> kernel, Windows* windows);
 Value MaxPool(const Scope& scope, const Value& x);
 Value AveragePool(const Scope& scope, const Value& x);
-Value ReduceOver(const Scope& scope, const Value& x, std::string kind,
-                 std::vector<int64_t> axes, bool keep);
+Value ReduceOver(const Scope& scope, const Value& x, const std::string& kind,
+                 const std::vector<int64_t>& axes, bool keep);
 
 // meaning_move.cc
 bool IsMovement(const std::string& op_type);

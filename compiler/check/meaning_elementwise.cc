@@ -15,6 +15,7 @@ Value CombineConstants(Binary kind, const Value& a, const Value& b) {
   const std::vector<int64_t> at_a = BroadcastIndex(a.shape, shape);
   const std::vector<int64_t> at_b = BroadcastIndex(b.shape, shape);
   std::vector<Number> result;
+  result.reserve(at_a.size());
   for (size_t i = 0; i < at_a.size(); ++i) {
     const Number x = ConstantAt(a, at_a[i]);
     const Number y = ConstantAt(b, at_b[i]);
@@ -35,6 +36,7 @@ Value CombineConstants(Binary kind, const Value& a, const Value& b) {
   }
   if (a.kind == Value::Kind::kInts && kind != Binary::kDiv) {
     std::vector<int64_t> ints;
+    ints.reserve(result.size());
     for (const Number& x : result) ints.push_back(x.ToInt64());
     return IntsValue(std::move(shape), a.type, std::move(ints));
   }
@@ -177,6 +179,7 @@ Value ClampTo(const Scope& scope, const Value& x, const Interval& interval) {
   if (!x.known()) return x;
   if (x.constant()) {
     std::vector<Number> result;
+    result.reserve(x.size());
     for (int64_t i = 0; i < x.size(); ++i) {
       result.push_back(Evaluate({Clamp(interval)}, ConstantAt(x, i)));
     }
@@ -184,6 +187,7 @@ Value ClampTo(const Scope& scope, const Value& x, const Interval& interval) {
       return ExactValue(x.shape, x.type, std::move(result));
     }
     std::vector<int64_t> codes;
+    codes.reserve(result.size());
     for (const Number& code : result) codes.push_back(code.ToInt64());
     return CodesValue(x.shape, x.type, codes);
   }

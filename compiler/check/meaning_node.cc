@@ -83,7 +83,7 @@ Value QLinear(const Scope& scope, const Inputs& in) {
   if (attributes.Int("channels_last", 0) != 0) {
     return UnknownValue("a channels-last operator");
   }
-  const Value x = Operand(in, 0, 1);
+  Value x = Operand(in, 0, 1);
   if (op == "QLinearAveragePool") {
     return Result(scope, AveragePool(scope, x), in, 3);
   }

@@ -241,8 +241,8 @@ Value AveragePool(const Scope& scope, const Value& x) {
   return Grouped(scope, x, sets, divisors, std::move(shape));
 }
 
-Value ReduceOver(const Scope& scope, const Value& x, std::string kind,
-                 std::vector<int64_t> axes, bool keep) {
+Value ReduceOver(const Scope& scope, const Value& x, const std::string& kind,
+                 const std::vector<int64_t>& axes, bool keep) {
   if (!x.known()) return x;
   const auto rank = static_cast<int64_t>(x.shape.size());
   std::vector<bool> reduced(x.shape.size(), axes.empty());

@@ -5,10 +5,10 @@
 namespace fold::check {
 
 mpz_class RoundTo(Rounding rounding, const Number& x) {
-  const mpz_class below = x.Floor(), above = x.Ceil();
+  mpz_class below = x.Floor(), above = x.Ceil();
   const bool negative = x.Sign() < 0;
-  const mpz_class outer = negative ? below : above;
-  const mpz_class inner = negative ? above : below;
+  const mpz_class& outer = negative ? below : above;
+  const mpz_class& inner = negative ? above : below;
   switch (rounding) {
     case Rounding::kFloor:
       return below;

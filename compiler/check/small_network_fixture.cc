@@ -465,7 +465,7 @@ void Builder::MakePools() {
   add.hi = 255;
   Op("add", Opcode::ADD2, {numbers_["d_q"], numbers_["m_q"]},
      InArena("a_q", kA, {1, 3, 3, 3}))
-      ->parameters.Set(std::move(add));
+      ->parameters.Set(add);
   format::PoolParametersT mean;
   mean.kernel_height = mean.kernel_width = 2;
   mean.pad_top = mean.pad_left = 1;
@@ -531,6 +531,7 @@ void Builder::MakeMatrices() {
   const auto real = [&](int64_t acc, int c) { return acc * slope(c) + b3_[c]; };
   for (int c = 0; c < 4; ++c) {
     std::vector<int> column;
+    column.reserve(27);
     for (int k = 0; k < 27; ++k) column.push_back(w3_[k * 4 + c] - 120);
     const Range reach = Reach(column, 0, 27, {0, 255}, kA.zero, false);
     net_.reachable["gemm"].push_back(reach);

@@ -53,7 +53,7 @@ int Usage() {
   return kUsage;
 }
 
-void Print(CheckReport report, bool quiet) {
+void Print(const CheckReport& report, bool quiet) {
   std::string text = report.Text();
   if (quiet) {
     std::string_view rest = text;

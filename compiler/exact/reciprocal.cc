@@ -17,7 +17,7 @@ constexpr std::int64_t kMostDenominator = std::int64_t{1} << 46;
 Rational SimplestPositive(const Rational& low,
                           const std::optional<Rational>& high) {
   const Integer floor = Floor(low);
-  const Rational next(floor + 1);
+  Rational next(floor + 1);
   if (!high || next < *high) return next;
   // high <= floor + 1: the integer parts agree.
   const Rational rest = low - Rational(floor);

@@ -105,7 +105,9 @@ Surd& Surd::operator*=(const Rational& factor) {
     terms_.clear();
     return *this;
   }
-  const Rational copy = factor;  // factor may be one of our coefficients
+  // factor may be one of our coefficients.
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
+  const Rational copy = factor;
   for (Term& term : terms_) term.coefficient *= copy;
   return *this;
 }
@@ -165,7 +167,7 @@ Integer Surd::FloorScaled(unsigned fraction_bits, bool* exact) const {
     unsigned width;
     const Integer lower = LowerBound(fraction_bits + extra, &width);
     const Integer upper = lower + width;
-    const Integer floor_of_lower = lower >> extra;
+    Integer floor_of_lower = lower >> extra;
     if (floor_of_lower == Integer(upper >> extra)) return floor_of_lower;
   }
 }

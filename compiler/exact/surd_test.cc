@@ -65,6 +65,12 @@ TEST(Surd, InverseOfATerm) {
   EXPECT_EQ((term * term.Inverse()).RationalValue(), 1);
 }
 
+TEST(Surd, TimesOneOfItsCoefficients) {
+  Surd sum = Surd(Rational(3)) + Root(2);
+  sum *= sum.terms()[0].coefficient;
+  EXPECT_EQ(Compare(sum, Surd(Rational(9)) + Root(18)), 0);
+}
+
 TEST(Surd, FloorScaledMatchesIntegerRoots) {
   bool exact;
   EXPECT_EQ(Root(2).FloorScaled(0, &exact), 1);

@@ -9,7 +9,8 @@ namespace {
 
 // The conditions over the nodes of a graph; counts the inferences asked for.
 struct Conditions {
-  explicit Conditions(const std::string& graph, TypeFinder with = nullptr)
+  explicit Conditions(const std::string& graph,
+                      const TypeFinder& with = nullptr)
       : model(ParseGraph(graph)),
         find([this, with](onnx::ModelProto* part, ValueTypes* types,
                           Diagnostics* faults) {

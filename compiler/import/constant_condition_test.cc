@@ -22,7 +22,8 @@ TensorPtr List(const Numbers& values, ElementType type = ElementType::i64) {
 }
 
 // The node `text`, an operator and its attributes, on operands a, b, c.
-TensorPtr Evaluate(const std::string& text, std::vector<TensorPtr> operands) {
+TensorPtr Evaluate(const std::string& text,
+                   const std::vector<TensorPtr>& operands) {
   const char* const names[] = {"", "a", "a, b", "a, b, c"};
   const auto model =
       ParseGraph("g (int64 a, int64 b, int64 c) => (int64 y) { y = " + text +

@@ -159,10 +159,11 @@ class Inliner {
 
   std::string Fresh(const std::string& prefix, const std::string& name,
                     const NameSet& inside, NameSet* taken) {
+    const std::string inner = prefix + "/" + name;
     std::string fresh = name;
     for (int i = 1; taken->count(fresh) || (i > 1 && inside.count(fresh));
          ++i) {
-      fresh = prefix + "/" + name + (i > 1 ? "_" + std::to_string(i) : "");
+      fresh = i > 1 ? inner + "_" + std::to_string(i) : inner;
     }
     taken->insert(fresh);
     return fresh;

@@ -60,10 +60,12 @@ TEST(InlineFunctions, ExpansionIsCountedFirst) {
   const std::string function =
       "<domain: \"local\", opset_import: [\"\" : 17, \"local\" : 1]>";
   text += function + "f0 (a) => (c) { c = Relu(a) }";
+  const auto calling_twice = [&](const std::string& callee) {
+    return " (a) => (c) { b = " + callee + "(a) c = " + callee + "(b) }";
+  };
   for (int i = 1; i < 60; ++i) {
-    const std::string callee = "local.f" + std::to_string(i - 1);
-    text += function + "f" + std::to_string(i) + " (a) => (c) { b = " + callee +
-            "(a) c = " + callee + "(b) }";
+    text += function + "f" + std::to_string(i);
+    text += calling_twice("local.f" + std::to_string(i - 1));
   }
   ExpectRefused(Import(ParseModel(text)), DiagnosticCode::model_too_large,
                 "functions", "nodes");

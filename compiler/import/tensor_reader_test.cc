@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <string>
 #include <vector>
 
 namespace fold::importer {
@@ -46,7 +46,8 @@ TEST(TensorReader, RawData) {
   const TensorPtr read = Read(tensor);
   EXPECT_EQ(read->type, ElementType::f32);
   EXPECT_EQ(read->shape, Shape{2});
-  EXPECT_EQ(std::memcmp(read->bytes.data(), values, sizeof(values)), 0);
+  EXPECT_EQ(std::string(read->bytes.begin(), read->bytes.end()),
+            tensor.raw_data());
 }
 
 TEST(TensorReader, TypedFields) {

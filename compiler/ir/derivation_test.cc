@@ -46,7 +46,7 @@ TEST(Derivation, CodesNextToATie) {
 TEST(Derivation, WhatDoesNotApply) {
   const Graph graph;
   const auto three = MakeIntegerTensor(ElementType::i8, {3}, {1, 2, 3});
-  const auto derive = [&](Derivation step, TensorType goal) {
+  const auto derive = [&](const Derivation& step, const TensorType& goal) {
     return Derive(*three, step, goal, graph);
   };
   using Kind = Derivation::Kind;
@@ -75,8 +75,9 @@ TEST(Derivation, PermutesThreeAxes) {
 TEST(Derivation, AxesFollow) {
   const Graph graph;
   using Kind = Derivation::Kind;
-  const auto behind = [&](Shape from, int axis, std::vector<Derivation> steps,
-                          Shape to) {
+  const auto behind = [&](const Shape& from, int axis,
+                          const std::vector<Derivation>& steps,
+                          const Shape& to) {
     return AxisBehind(from, axis, steps, to, graph, nullptr);
   };
   EXPECT_EQ(behind({2, 3}, 0, {}, {2, 3}), 0);
@@ -94,7 +95,7 @@ TEST(Derivation, AxesFollow) {
 }
 
 TEST(Derivation, SameNumbersAreSame) {
-  const auto f32 = [](std::vector<double> numbers) {
+  const auto f32 = [](const std::vector<double>& numbers) {
     const auto count = static_cast<int64_t>(numbers.size());
     return MakeRealTensor(ElementType::f32, {count}, numbers);
   };

@@ -12,14 +12,14 @@ std::string_view StepKindName(Step::Kind kind) {
 }
 
 ValueId Graph::AddValue(std::string name, TensorType type) {
-  std::string unique = name;
-  for (int n = 1; names_.count(unique); ++n) {
-    unique = name + "." + std::to_string(n);
+  const std::string wanted = name;
+  for (int n = 1; names_.count(name); ++n) {
+    name = wanted + "." + std::to_string(n);
   }
   const ValueId id(static_cast<uint32_t>(values_.size()));
-  names_[unique] = id;
+  names_[name] = id;
   uses_.emplace_back();
-  values_.push_back({unique, std::move(type), NodeId(), nullptr, {}, unique});
+  values_.push_back({name, std::move(type), NodeId(), nullptr, {}, name});
   return id;
 }
 

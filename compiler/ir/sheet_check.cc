@@ -129,7 +129,7 @@ std::string ResultFault(const SheetView& view, const ResultMove& move) {
 std::string ResultsFault(const SheetView& view) {
   std::set<ValueId> said;
   for (const ResultMove& move : view.sheet.results) {
-    const std::string fault = ResultFault(view, move);
+    std::string fault = ResultFault(view, move);
     if (!fault.empty()) return fault;
     if (!said.insert(move.from).second) {
       return "result '" + view.Name(move.from) + "' has two destinations";
@@ -204,7 +204,7 @@ std::string ExceptionalFault(const SheetView& view) {
   const auto after = ExceptionalOps(view, false);
   for (const auto& both : {before, after}) {
     for (const auto& [op, count] : both) {
-      const auto in = [&](const auto& ops) {
+      const auto in = [op = op](const auto& ops) {
         const auto at = ops.find(op);
         return at == ops.end() ? 0 : at->second;
       };
@@ -256,7 +256,7 @@ std::string FactsFault(const SheetView& view) {
         return "the sheet gives up '" + view.Name(fact.value) +
                "', which no removed node makes";
       }
-      const std::string fault =
+      std::string fault =
           inferable ? InferenceFault(view, fact) : LostFault(view, fact);
       if (!fault.empty()) return fault;
       if (!inferable && !lost.insert(fact.value).second) {

@@ -68,7 +68,6 @@ class ConstantCheck {
                    ? ""
                    : what + "is declared moved and read by no new node";
       case Kind::kCloned:
-        return NewConstantFault(move, what);
       case Kind::kTransformed:
       case Kind::kMade:
         return NewConstantFault(move, what);

@@ -382,7 +382,7 @@ std::string EncodingsFault(const SheetView& view) {
   const EncodingCheck check(view);
   std::set<ValueId> said;
   for (const EncodingMove& move : view.sheet.encodings) {
-    const std::string fault = check.Fault(move);
+    std::string fault = check.Fault(move);
     if (!fault.empty()) return fault;
     if (!said.insert(move.from).second) {
       return "the quantization of '" + view.Name(move.from) +
@@ -393,7 +393,7 @@ std::string EncodingsFault(const SheetView& view) {
     const Node& node = view.graph.node(id);
     for (const auto* values : {&node.results, &node.operands}) {
       for (ValueId v : *values) {
-        const std::string fault = DestinationFault(view, v);
+        std::string fault = DestinationFault(view, v);
         if (!fault.empty()) return fault;
       }
     }

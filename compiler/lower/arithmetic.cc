@@ -77,8 +77,7 @@ class PairOp {
   // The layout that the first large operand of the run time has, if the other
   // one can be brought into it.
   Perm ResultLayout() const {
-    const Perm identity =
-        IdentityPerm(lowering_.type(node_.results[0]).shape.size());
+    Perm identity = IdentityPerm(lowering_.type(node_.results[0]).shape.size());
     for (size_t i = 0; i < 2; ++i) {
       if (!IsConstant(i) && !IsFull(i)) return identity;
     }
@@ -154,6 +153,7 @@ class PairOp {
       }
     }
     std::vector<int64_t> indices;
+    indices.reserve(reals.size());
     for (double real : reals) {
       indices.push_back(
           std::lower_bound(numbers.begin(), numbers.end(), real + 0.0) -
@@ -209,7 +209,7 @@ class PairOp {
     p.lo = static_cast<int>(plan.low);
     p.hi = static_cast<int>(plan.high);
     lowering_.AddOp(id_, format_::Opcode::ADD2, {a_, b_}, {result})
-        .parameters.Set(std::move(p));
+        .parameters.Set(p);
     return true;
   }
 

@@ -146,7 +146,7 @@ class IslandOp {
     format_::F64BinaryParametersT p;
     p.kind = kind;
     MakeInto(format_::Opcode::F64_BINARY, {from, constant}, to)
-        .parameters.Set(std::move(p));
+        .parameters.Set(p);
     return to;
   }
 
@@ -159,7 +159,7 @@ class IslandOp {
     p.kind = format_::BinaryKind::DIV;
     MakeInto(format_::Opcode::F64_BINARY,
              {ChannelConstant(name + "/constant", of), from}, to)
-        .parameters.Set(std::move(p));
+        .parameters.Set(p);
     return to;
   }
 
@@ -197,8 +197,7 @@ class IslandOp {
       p.kind = format_::UnaryKind::CLIP;
       p.alpha = step.low;
       p.beta = step.high;
-      MakeInto(format_::Opcode::F64_UNARY, {from}, to)
-          .parameters.Set(std::move(p));
+      MakeInto(format_::Opcode::F64_UNARY, {from}, to).parameters.Set(p);
       return to;
     }
     const ValueId id = node_.operands[step.operands[0]];
@@ -242,7 +241,7 @@ class IslandOp {
   bool Binary(format_::BinaryKind kind, int a, int b) {
     format_::F64BinaryParametersT p;
     p.kind = kind;
-    Make(format_::Opcode::F64_BINARY, {a, b}).parameters.Set(std::move(p));
+    Make(format_::Opcode::F64_BINARY, {a, b}).parameters.Set(p);
     return true;
   }
 
@@ -251,7 +250,7 @@ class IslandOp {
     p.kind = kind;
     p.alpha = alpha;
     p.beta = beta;
-    Make(format_::Opcode::F64_UNARY, {Input(0)}).parameters.Set(std::move(p));
+    Make(format_::Opcode::F64_UNARY, {Input(0)}).parameters.Set(p);
     return true;
   }
 
@@ -313,8 +312,7 @@ class IslandOp {
     p.beta = node_.attribute<double>("beta", 1.0);
     std::vector<int> inputs = {Input(0), Input(1)};
     if (Has(2)) inputs.push_back(Input(2));
-    Make(format_::Opcode::F64_GEMM, std::move(inputs))
-        .parameters.Set(std::move(p));
+    Make(format_::Opcode::F64_GEMM, std::move(inputs)).parameters.Set(p);
     return true;
   }
 
@@ -336,7 +334,7 @@ class IslandOp {
     }
     format_::F64SoftmaxParametersT p;
     p.axis = static_cast<int>(axis);
-    Make(format_::Opcode::F64_SOFTMAX, {Input(0)}).parameters.Set(std::move(p));
+    Make(format_::Opcode::F64_SOFTMAX, {Input(0)}).parameters.Set(p);
     return true;
   }
 
@@ -349,8 +347,7 @@ class IslandOp {
         lowering_.AddTensor(name + "/rows", format_::ElementType::F64, matrix);
     format_::F64SoftmaxParametersT p;
     p.axis = 1;
-    MakeInto(format_::Opcode::F64_SOFTMAX, {flat}, made)
-        .parameters.Set(std::move(p));
+    MakeInto(format_::Opcode::F64_SOFTMAX, {flat}, made).parameters.Set(p);
     lowering_.Hold(result, lowering_.Alias(made, name, shape),
                    IdentityPerm(shape.size()));
     return true;

@@ -138,7 +138,7 @@ bool LowerConcat(Lowering& lowering, NodeId id) {
   const int to = lowering.AddValue(node.results[0], perm);
   format_::OpT& op =
       lowering.AddOp(id, format_::Opcode::CONCAT, std::move(parts), {to});
-  op.parameters.Set(std::move(p));
+  op.parameters.Set(p);
   if (real) op.exactness = format_::Exactness::FLOAT;
   return true;
 }
@@ -188,8 +188,7 @@ bool LowerCodeClip(Lowering& lowering, NodeId id) {
   const Perm perm = lowering.LayoutOf(node.operands[0]);
   const int from = lowering.Want(node.operands[0], perm);
   const int to = lowering.AddValue(node.results[0], perm);
-  lowering.AddOp(id, format_::Opcode::CLAMP, {from}, {to})
-      .parameters.Set(std::move(p));
+  lowering.AddOp(id, format_::Opcode::CLAMP, {from}, {to}).parameters.Set(p);
   return true;
 }
 

@@ -147,7 +147,7 @@ class OneInputOp {
     format_::TableParametersT p;
     p.axis = Axis(perm);
     lowering_.AddOp(id_, format_::Opcode::TABLE_1, {from, table}, {to})
-        .parameters.Set(std::move(p));
+        .parameters.Set(p);
     return true;
   }
 

@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kMostElements = int64_t{1} << 28;
 
 TensorPtr EvaluateConstant(const OperandView& view) {
-  const TensorPtr value = view.node.attribute<TensorPtr>("value", nullptr);
+  TensorPtr value = view.node.attribute<TensorPtr>("value", nullptr);
   if (OpOf(view.node) == Op::kConstant) return value;
   // ConstantOfShape: `value` (default 0.0f) repeated.
   Shape shape;

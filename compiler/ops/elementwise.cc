@@ -133,7 +133,7 @@ TensorPtr EvaluateActivation(const OperandView& view) {
 // The coefficient over x: it broadcasts against x and never widens it.
 std::optional<Shape> InferReciprocal(const OperandView& view,
                                      std::string* fault) {
-  const auto shape = BroadcastShape(view.types[0].shape, view.types[1].shape);
+  auto shape = BroadcastShape(view.types[0].shape, view.types[1].shape);
   if (shape && *shape == view.types[0].shape) return shape;
   *fault = "the coefficient does not broadcast to the operand";
   return std::nullopt;

@@ -99,7 +99,7 @@ TEST(Registry, EveryOperatorHasGoldenBlocks) {
     for (std::string line; std::getline(file, line);) {
       if (line.rfind("# --- ", 0) == 0)
         is_bad = line.rfind("# --- bad_", 0) == 0;
-      if (line.rfind("#", 0) != 0) (is_bad ? bad : good) += line + "\n";
+      if (line.rfind('#', 0) != 0) (is_bad ? bad : good) += line + "\n";
     }
   }
   for (const Row& row : kRows) {

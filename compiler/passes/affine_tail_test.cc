@@ -49,8 +49,8 @@ TEST(AffineTail, WhatIsNone) {
         "%y = mul(%c, %whole) : f32[1,2,2]",     // along two
         "%y = mul(%c, %larger) : f32[3,2,2]",    // a larger result
         "%y = relu(%i) : i8[1,2,2]",             // not real
-        "%y = batch_normalization(%c, %columns, %columns, %columns, %r) : "
-        "f32[1,2,2]"}) {
+        ("%y = batch_normalization(%c, %columns, %columns, %columns, %r) : "
+         "f32[1,2,2]")}) {
     EXPECT_EQ(KindOf(tail), Tail::kNone) << tail;
   }
 }

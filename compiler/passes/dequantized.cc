@@ -195,11 +195,11 @@ std::string PairFault(const Graph& graph, const Node& node) {
   for (size_t i = 0; i < 2; ++i) {
     const ValueId real = node.operands[i];
     if (IsConstantOperand(graph, real)) {
-      const std::string fault = ConstantFault(graph, node, real);
+      std::string fault = ConstantFault(graph, node, real);
       if (!fault.empty()) return fault;
       continue;
     }
-    const std::string fault = InputFault(graph, real);
+    std::string fault = InputFault(graph, real);
     if (!fault.empty()) return fault;
     ++inputs;
   }

@@ -40,7 +40,7 @@ std::string Fault(const Graph& graph, const Node& division) {
   if (!IsCoefficient(graph, division)) {
     return "the constant is no finite number for each channel";
   }
-  const std::string fault = InputFault(graph, x, 2);
+  std::string fault = InputFault(graph, x, 2);
   if (!fault.empty()) return fault;
   if (IsDividedAgain(graph, result)) return "its result is divided again";
   return EndsInQuantize(graph, result) ? "" : "its result is not quantized";

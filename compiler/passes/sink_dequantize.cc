@@ -44,7 +44,7 @@ std::optional<int64_t> AxisBehind(const Graph& graph, const Node& node,
 
 // The encoding behind `node`: equal in front of it but for a moved axis.
 std::optional<Encoding> EncodingBehind(const Graph& graph, const Node& node) {
-  const auto first = IntegerRewrite::EncodingOfReal(graph, node.operands[0]);
+  auto first = IntegerRewrite::EncodingOfReal(graph, node.operands[0]);
   if (!first) return std::nullopt;
   for (size_t i = 1; i < DataOperands(node); ++i) {
     const auto other = IntegerRewrite::EncodingOfReal(graph, node.operands[i]);

@@ -304,7 +304,7 @@ std::string CheckInvariants(const Graph& graph, Stage stage) {
 }
 
 std::string CheckNodes(const Graph& graph) {
-  const std::string fault = CheckStructure(graph);
+  std::string fault = CheckStructure(graph);
   if (!fault.empty()) return fault;
   for (NodeId id : graph.order()) {
     const std::string wrong = Ops().Check(graph, graph.node(id));

@@ -69,7 +69,7 @@ inline Problem GapProblem() {
 // The least height of any plan, with sizes rounded up to the smallest
 // alignment: tries every order of the buffers, each as low as it can lie. (The
 // best plan is among them: take its buffers in the order of their offsets.)
-inline int64_t BruteForceHeight(Problem problem) {
+inline int64_t BruteForceHeight(const Problem& problem) {
   std::vector<Buffer> buffers;
   int64_t unit = 0;
   for (const Buffer& buffer : problem.buffers) {

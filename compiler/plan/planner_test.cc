@@ -18,7 +18,7 @@ namespace {
 
 PlanResult Plan(const Problem& problem, const PlanOptions& options = {}) {
   EXPECT_EQ(ProblemFault(problem), "");
-  const PlanResult result = PlanMemory(problem, options);
+  PlanResult result = PlanMemory(problem, options);
   EXPECT_EQ(SolutionFault(problem, result.solution), "");
   EXPECT_LE(result.lower_bound, result.solution.height);
   EXPECT_EQ(result.proven_optimal,

@@ -40,7 +40,7 @@ TEST(Validator, BuffersOfNoSizeOverlapNothing) {
 }
 
 TEST(Validator, FindsFaultsOfProblems) {
-  const auto fault = [](Buffer buffer) {
+  const auto fault = [](const Buffer& buffer) {
     Problem problem;
     problem.buffers = {buffer};
     return ProblemFault(problem);

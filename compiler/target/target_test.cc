@@ -124,6 +124,7 @@ TEST(CheckTarget, ReportsEachFaultUnderItsField) {
 TEST(CheckTarget, ReportsAllFaultsAtOnce) {
   std::vector<TargetProblem> problems = CheckTarget(TargetDescriptor{});
   std::vector<std::string> fields;
+  fields.reserve(problems.size());
   for (const TargetProblem& problem : problems) fields.push_back(problem.field);
   EXPECT_THAT(fields,
               testing::ElementsAre(

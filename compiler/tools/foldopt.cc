@@ -85,8 +85,8 @@ void PrintHelp() {
   }
   std::printf("\noperators:\n");
 #define OP(id, mnemonic, domain, onnx_name, min, max, spec) \
-  std::printf("  %-28s %s%s\n", mnemonic, domain,           \
-              *onnx_name ? (*domain ? "." onnx_name : onnx_name) : "");
+  std::printf("  %-28s %s%s%s\n", mnemonic, domain,         \
+              *(domain) && *(onnx_name) ? "." : "", onnx_name);
 #include "compiler/ops/ops.def"
 #undef OP
 }

@@ -10,15 +10,15 @@ namespace fold::exec {
 KernelSet KernelsFor(CpuLevel level) {
   KernelSet set = {};
 #define FOLD_KERNEL(needs, symbol) \
-  if (needs <= level) set.gemm = kernels::symbol;
+  if ((needs) <= level) set.gemm = kernels::symbol;
 #include "runtime/kernels/gemm_s8/kernels.inc"
 #undef FOLD_KERNEL
 #define FOLD_KERNEL(needs, symbol) \
-  if (needs <= level) set.depthwise = kernels::symbol;
+  if ((needs) <= level) set.depthwise = kernels::symbol;
 #include "runtime/kernels/dwconv_s8/kernels.inc"
 #undef FOLD_KERNEL
 #define FOLD_KERNEL(needs, symbol) \
-  if (needs <= level) set.requantize = kernels::symbol;
+  if ((needs) <= level) set.requantize = kernels::symbol;
 #include "runtime/kernels/requantize/kernels.inc"
 #undef FOLD_KERNEL
   return set;

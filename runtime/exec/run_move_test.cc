@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "runtime/exec/test_run.h"
 
 namespace fold::exec {
@@ -10,8 +12,8 @@ using format::Opcode;
 using format::TestArtifact;
 
 std::vector<int32_t> Counting(int size) {
-  std::vector<int32_t> values;
-  for (int i = 0; i < size; ++i) values.push_back(i);
+  std::vector<int32_t> values(size);
+  std::iota(values.begin(), values.end(), 0);
   return values;
 }
 

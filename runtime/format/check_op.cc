@@ -148,9 +148,9 @@ const OpRule* FindOpRule(Opcode opcode) {
 
 OpParameters ParametersOf(Opcode opcode) {
   switch (opcode) {
-#define FOLD_OPCODE(number, name, parameters)                          \
-  static_assert(static_cast<int>(Opcode::name) == number, "fold.fbs"); \
-  case Opcode::name:                                                   \
+#define FOLD_OPCODE(number, name, parameters)                            \
+  static_assert(static_cast<int>(Opcode::name) == (number), "fold.fbs"); \
+  case Opcode::name:                                                     \
     return OpParameters::parameters;
 #include "runtime/format/kernel_opcodes.def"
     default:

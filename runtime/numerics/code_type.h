@@ -69,7 +69,7 @@ template <typename Code>
 inline void LoadCodesAs(const void* base, int64_t first, int64_t stride,
                         int64_t count, int64_t* codes) {
   const Code* from = static_cast<const Code*>(base) + first;
-  for (int64_t i = 0; i < count; ++i) codes[i] = from[i * stride];
+  for (int64_t i = 0; i < count; ++i) codes[i] = int64_t{from[i * stride]};
 }
 
 // codes[i] = element first + i * stride.

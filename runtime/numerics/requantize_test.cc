@@ -153,6 +153,7 @@ TEST(Requantize, CountsThresholds) {
   std::mt19937_64 random(3);
   for (int size = 0; size < 40; ++size) {
     std::vector<int64_t> thresholds;
+    thresholds.reserve(size);
     for (int i = 0; i < size; ++i) {
       thresholds.push_back(static_cast<int64_t>(random() % 20));
     }

@@ -2,6 +2,7 @@
 
 #include <zip.h>
 
+#include <utility>
 #include <vector>
 
 namespace fold::tools {
@@ -13,7 +14,7 @@ constexpr uint64_t kMaxEntryBytes = uint64_t{1} << 32;
 std::string OpenError(int code) {
   zip_error_t error;
   zip_error_init_with_code(&error, code);
-  const std::string text = zip_error_strerror(&error);
+  std::string text = zip_error_strerror(&error);
   zip_error_fini(&error);
   return text;
 }
@@ -46,22 +47,27 @@ bool ReadEntry(zip_t* archive, uint64_t index, std::string* name,
   return true;
 }
 
+// The array of the entry NAME.npy, as NAME.
+bool ReadArray(std::string name, const std::vector<uint8_t>& bytes,
+               Arrays* arrays, std::string* error) {
+  const std::string suffix = ".npy";
+  if (name.size() >= suffix.size() &&
+      name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0) {
+    name.resize(name.size() - suffix.size());
+  }
+  std::string why;
+  if (ParseNpy(bytes.data(), bytes.size(), &(*arrays)[name], &why)) return true;
+  *error = "array '" + name + "': " + why;
+  return false;
+}
+
 bool ReadAll(zip_t* archive, Arrays* arrays, std::string* error) {
   const zip_int64_t entries = zip_get_num_entries(archive, 0);
   for (zip_int64_t i = 0; i < entries; ++i) {
     std::string name;
     std::vector<uint8_t> bytes;
-    if (!ReadEntry(archive, static_cast<uint64_t>(i), &name, &bytes, error)) {
-      return false;
-    }
-    const std::string suffix = ".npy";
-    if (name.size() >= suffix.size() &&
-        name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0) {
-      name.resize(name.size() - suffix.size());
-    }
-    std::string why;
-    if (!ParseNpy(bytes.data(), bytes.size(), &(*arrays)[name], &why)) {
-      *error = "array '" + name + "': " + why;
+    if (!ReadEntry(archive, static_cast<uint64_t>(i), &name, &bytes, error) ||
+        !ReadArray(std::move(name), bytes, arrays, error)) {
       return false;
     }
   }
@@ -108,23 +114,21 @@ bool WriteNpz(const std::string& path, const Arrays& arrays,
     *error = path + ": " + OpenError(code);
     return false;
   }
+  const auto fail = [&](const std::string& what) {
+    *error = path + ": " + what;
+    zip_discard(archive);
+    return false;
+  };
   // libzip reads the entries' bytes when it closes the archive.
   std::vector<std::vector<uint8_t>> entries;
   entries.reserve(arrays.size());
   for (const auto& [name, array] : arrays) {
     entries.push_back(WriteNpy(array));
     if (!AddEntry(archive, name, entries.back())) {
-      *error = path + ": " + name + ": " + zip_strerror(archive);
-      zip_discard(archive);
-      return false;
+      return fail(name + ": " + zip_strerror(archive));
     }
   }
-  if (zip_close(archive) != 0) {
-    *error = path + ": " + zip_strerror(archive);
-    zip_discard(archive);
-    return false;
-  }
-  return true;
+  return zip_close(archive) == 0 || fail(zip_strerror(archive));
 }
 
 }  // namespace fold::tools

@@ -11,7 +11,7 @@ namespace fold::tools {
 namespace {
 
 std::string WriteFile(const std::string& name, const format::TestFile& file) {
-  const std::string path = testing::TempDir() + name;
+  std::string path = testing::TempDir() + name;
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(file.data()),
              static_cast<std::streamsize>(file.size()));

@@ -160,6 +160,7 @@ int Update(const std::vector<fs::path>& files) {
       continue;
     }
     std::vector<Outcome> outcomes;
+    outcomes.reserve(blocks.size());
     for (const Block& block : blocks) outcomes.push_back(RunBlock(block));
     const std::string updated = Updated(text, blocks, outcomes);
     if (updated != text) {

@@ -37,7 +37,7 @@ std::string ReadAll(const fs::path& path) {
 // The part of a file that raises diagnostics: of a golden file its
 // expectations, of other files everything.
 std::string Evidence(const fs::path& path) {
-  const std::string text = ReadAll(path);
+  std::string text = ReadAll(path);
   if (path.extension() != ".fir") return text;
   std::string lines;
   std::stringstream stream(text);

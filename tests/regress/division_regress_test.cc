@@ -51,7 +51,7 @@ const Dividend kDividends[] = {
 };
 
 std::string Constants(const Dividend& dividend) {
-  const std::string text = dividend.constants;
+  std::string text = dividend.constants;
   if (text.find('{') != std::string::npos) return text;
   std::string numbers;  // few different ones
   for (int i = 0; i < 2 * 256 * 6; ++i) {
@@ -83,7 +83,7 @@ TEST(Division, EveryFormOnEveryTargetForEveryCode) {
         const auto model = ModelOf(Division(dividend, type, zero));
         // Six elements of each batch entry have the same code.
         const Ideals inputs =
-            InputsOf(model, [&](onnx::TensorProto_DataType, int64_t i) {
+            InputsOf(model, [lowest = lowest](auto, int64_t i) {
               return lowest + static_cast<double>(i / 6 % 256);
             });
         const auto result = ExpectIdeal(model, inputs, target);
@@ -104,24 +104,25 @@ TEST(Division, EveryFormOnEveryTargetForEveryCode) {
   EXPECT_EQ(combinations, 13 * 3 * 3);
 }
 
+std::string SixteenBits(const std::string& x, const std::string& y) {
+  return "g (" + x + "[32768,2] q) => (" + y +
+         "[32768,2] y) <float sx = {0.0037}, " + x +
+         " zx = {5}, float sy = {0.0009}, " + y +
+         " zy = {11}, float c = {-1.3}> {"
+         " x = DequantizeLinear(q, sx, zx) d = Div(c, x)"
+         " y = QuantizeLinear(d, sy, zy) }";
+}
+
 // x and the result of 16 bits: 65,536 codes.
 TEST(Division, SixteenBits) {
   for (const char* x : {"int16", "uint16"}) {
     for (const char* y : {"int16", "int8"}) {
       for (const char* target : kTargets) {
         SCOPED_TRACE(std::string(x) + " to " + y + " on " + target);
-        const std::string type = x;
-        const auto model =
-            ModelOf("g (" + type + "[32768,2] q) => (" + y +
-                        "[32768,2] y) <float sx = {0.0037}, " + type +
-                        " zx = {5}, float sy = {0.0009}, " + y +
-                        " zy = {11}, float c = {-1.3}> {"
-                        " x = DequantizeLinear(q, sx, zx) d = Div(c, x)"
-                        " y = QuantizeLinear(d, sy, zy) }",
-                    21);
-        const auto result = ExpectIdeal(
-            model, AllCodes(model, 65536, type == "int16" ? -32768 : 0),
-            target);
+        const auto model = ModelOf(SixteenBits(x, y), 21);
+        const int64_t lowest = std::string(x) == "int16" ? -32768 : 0;
+        const auto result =
+            ExpectIdeal(model, AllCodes(model, 65536, lowest), target);
         ASSERT_FALSE(HasFailure()) << Describe(result);
         EXPECT_EQ(HasKind(result, "reciprocal"),
                   std::string(target) == "x86-64-reciprocal");
@@ -243,6 +244,16 @@ TEST(Division, OfTwoValues) {
   EXPECT_TRUE(HasKind(result, "table_2")) << Describe(result);
 }
 
+// `node` on x and c, of which `constant` and `made` say what it is.
+std::string WithConstant(const std::string& constant, const std::string& made,
+                         const std::string& node) {
+  return "g (uint8[256,3,2] q) => (int8[256,3,2] y)"
+         " <float sx = {0.037}, uint8 zx = {130}, float sy = {0.09},"
+         "  int8 zy = {11}, " +
+         constant + "> { x = DequantizeLinear(q, sx, zx)" + made +
+         " d = " + node + " y = QuantizeLinear(d, sy, zy) }";
+}
+
 // Whole tensors of constants in sums, differences and products.
 TEST(Division, ConstantTensorsInSumsAndProducts) {
   const char* const constants[] = {
@@ -259,15 +270,11 @@ TEST(Division, ConstantTensorsInSumsAndProducts) {
     for (const char* node : {"Add(x, c)", "Add(c, x)", "Sub(c, x)", "Sub(x, c)",
                              "Mul(x, c)", "Div(x, c)"}) {
       SCOPED_TRACE(std::string(node) + " with " + text);
-      const auto model = ModelOf(
-          "g (uint8[256,3,2] q) => (int8[256,3,2] y)"
-          " <float sx = {0.037}, uint8 zx = {130}, float sy = {0.09},"
-          "  int8 zy = {11}, " +
-          text + "> { x = DequantizeLinear(q, sx, zx)" + made + " d = " + node +
-          " y = QuantizeLinear(d, sy, zy) }");
+      const auto model = ModelOf(WithConstant(text, made, node));
       const Ideals inputs =
           InputsOf(model, [](onnx::TensorProto_DataType, int64_t i) {
-            return static_cast<double>(i / 6);
+            const int64_t code = i / 6;
+            return static_cast<double>(code);
           });
       const auto result = ExpectIdeal(model, inputs);
       ASSERT_FALSE(HasFailure()) << Describe(result);

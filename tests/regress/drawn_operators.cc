@@ -70,7 +70,7 @@ NetworkDrawer::Real NetworkDrawer::Conv(const Real& x) {
   w.insert(w.end(), kernel.begin(), kernel.end());
   const Stored weights = Weights(w, 0);
   std::vector<std::string> inputs = {x.name, weights.real};
-  const double depth = static_cast<double>(Count(w) / outputs);
+  const double depth = static_cast<double>(Count(w)) / outputs;
   const double reach = x.reach * weights.reach * std::sqrt(depth) / 3;
   if (Chance(50)) {
     std::vector<float> bias;

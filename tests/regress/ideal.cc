@@ -213,7 +213,8 @@ Ideal GemmOf(const Call& call, Ideal a, Ideal b, const Ideal* c) {
 // Root of a rational: exact where it is rational, else to 600 bits, far beyond
 // what any distance to a tie of a test network needs.
 mpq_class Root(const mpq_class& x) {
-  const mpz_class n = x.get_num(), d = x.get_den();
+  const mpz_class& n = x.get_num();
+  const mpz_class& d = x.get_den();
   if (mpz_perfect_square_p(n.get_mpz_t()) &&
       mpz_perfect_square_p(d.get_mpz_t())) {
     return mpq_class(sqrt(n), sqrt(d));
@@ -289,6 +290,7 @@ bool EvaluateQLinear(const Call& call, Ideal* y) {
       parts.push_back(Real(call, at));
     }
     std::vector<const Ideal*> pointers;
+    pointers.reserve(parts.size());
     for (const Ideal& part : parts) pointers.push_back(&part);
     *y = Code(call, ConcatOf(pointers, call.integer("axis", 0)), 0);
   } else {
@@ -429,7 +431,7 @@ std::string EvaluateIf(const onnx::NodeProto& node, Ideals* values) {
   const bool condition = values->at(node.input(0)).numbers.at(0) != 0;
   const auto* attribute = Find(node, condition ? "then_branch" : "else_branch");
   Ideals inside = *values;
-  const std::string fault = EvaluateGraph(attribute->g(), &inside);
+  std::string fault = EvaluateGraph(attribute->g(), &inside);
   for (int i = 0; fault.empty() && i < node.output_size(); ++i) {
     (*values)[node.output(i)] = inside.at(attribute->g().output(i).name());
   }
@@ -447,7 +449,7 @@ std::string EvaluateGraph(const onnx::GraphProto& graph, Ideals* values) {
       call.in.push_back(name.empty() ? nullptr : &values->at(name));
     }
     if (node.op_type() == "If") {
-      const std::string fault = EvaluateIf(node, values);
+      std::string fault = EvaluateIf(node, values);
       if (!fault.empty()) return fault;
       continue;
     }

@@ -153,6 +153,7 @@ NetworkDrawer::Stored NetworkDrawer::NewWeights(const Shape& shape, int axis) {
   }
   if (w.axis < 0 && Chance(20)) {  // float weights behind a QuantizeLinear
     std::vector<float> reals;
+    reals.reserve(codes.size());
     for (int64_t code : codes) {
       reals.push_back(static_cast<float>(code) *
                       static_cast<float>(w.reach / 128) * 0.97f);

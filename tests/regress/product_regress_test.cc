@@ -145,6 +145,26 @@ TEST(LeftConstant, SharedByOtherProducts) {
   for (const char* target : kTargets) ExpectIdeal(model, inputs, target);
 }
 
+// `head`, the dimensions of q, a linear op that makes h and the dimensions of
+// y, with `chain` behind it.
+std::string Chain(const char* const (&head)[3], const std::string& chain) {
+  const bool conv = std::string(head[0]).size() > 3;
+  const std::string along = conv ? "2,1,1" : "2";
+  const std::string shape = conv ? "2,3,1,1" : "3,2";
+  return "g (uint8[" + std::string(head[0]) + "] q) => (int8[" + head[2] +
+         "] y) <float sx = {0.037}, uint8 zx = {130}, float sy = {0.09},"
+         "  int8 zy = {11}, float sw = {0.01}, int8[" +
+         shape + "] w = " + DrawnList(8, 6, -128, 127) + ", float[" + along +
+         "] a = {1.5, -0.4}, int8[" + along +
+         "] kb = {5, -90},"
+         "  float sb = {0.02}, float c = {-1.7}, uint8 kd = {9},"
+         "  float sd = {0.3}, uint8 zd = {100}, float lo = {-2},"
+         "  float hi = {2.5}> { x = DequantizeLinear(q, sx, zx)"
+         " v = DequantizeLinear(w, sw) b = DequantizeLinear(kb, sb)"
+         " d = DequantizeLinear(kd, sd, zd)" +
+         head[1] + chain + " y = QuantizeLinear(r, sy, zy) }";
+}
+
 // Chains of constant factors and addends in any order behind a linear op, along
 // the channels of each, plain or behind a DequantizeLinear.
 TEST(Chains, OfFactorsAndAddends) {
@@ -158,23 +178,9 @@ TEST(Chains, OfFactorsAndAddends) {
       " m = Sub(h, d) n = Clip(m, lo, hi) o = Add(n, a) r = Div(o, c)"};
   for (const auto& head : heads) {
     const bool conv = std::string(head[0]).size() > 3;
-    const std::string along = conv ? "2,1,1" : "2";
     for (const char* chain : chains) {
       SCOPED_TRACE(std::string(head[1]) + chain);
-      const std::string shape = conv ? "2,3,1,1" : "3,2";
-      const auto model = ModelOf(
-          "g (uint8[" + std::string(head[0]) + "] q) => (int8[" + head[2] +
-          "] y) <float sx = {0.037}, uint8 zx = {130}, float sy = {0.09},"
-          "  int8 zy = {11}, float sw = {0.01}, int8[" +
-          shape + "] w = " + DrawnList(8, 6, -128, 127) + ", float[" + along +
-          "] a = {1.5, -0.4}, int8[" + along +
-          "] kb = {5, -90},"
-          "  float sb = {0.02}, float c = {-1.7}, uint8 kd = {9},"
-          "  float sd = {0.3}, uint8 zd = {100}, float lo = {-2},"
-          "  float hi = {2.5}> { x = DequantizeLinear(q, sx, zx)"
-          " v = DequantizeLinear(w, sw) b = DequantizeLinear(kb, sb)"
-          " d = DequantizeLinear(kd, sd, zd)" +
-          head[1] + chain + " y = QuantizeLinear(r, sy, zy) }");
+      const auto model = ModelOf(Chain(head, chain));
       const Ideals inputs =
           InputsOf(model, [](onnx::TensorProto_DataType, int64_t i) {
             return static_cast<double>(i * 37 % 256);

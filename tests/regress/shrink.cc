@@ -269,7 +269,7 @@ Candidates SimplerConstants(const ModelProto& model) {
     if (numbers.values.empty() || tensor.data_type() == TensorProto::INT64) {
       continue;
     }
-    const auto add = [&](Numbers simpler) {
+    const auto add = [&](const Numbers& simpler) {
       if (simpler.values == numbers.values && simpler.shape == numbers.shape) {
         return;
       }

@@ -32,6 +32,7 @@ struct Constants {
       first.push_back(static_cast<int32_t>((*random)() % 256) - 128);
       decreasing.push_back((*random)() % 2);
       std::vector<int64_t> steps;
+      steps.reserve(kThresholds);
       for (int i = 0; i < kThresholds; ++i) {
         steps.push_back(AnyNumber<int32_t>(random));
       }
