@@ -1,7 +1,9 @@
 #include "server/config.h"
 
+#include <charconv>
 #include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <sstream>
 #include <thread>
 #include <variant>
@@ -25,11 +27,15 @@ struct NumberField {
   int64_t highest;
 };
 
+struct RatioField {  // from 0 to 1
+  double Config::*field;
+};
+
 struct Row {
   std::string_view name;  // key of the file; the flag has '-' for '_'
   std::string_view value;
   std::string_view help;
-  std::variant<TextField, NumberField> field;
+  std::variant<TextField, NumberField, RatioField> field;
 };
 
 const Row kRows[] = {
@@ -78,6 +84,14 @@ const Row kRows[] = {
      TextField{&Config::salt}},
     {"log_level", "LEVEL", "debug, info, warn or error",
      TextField{&Config::log_level}},
+    {"log_format", "FORM", "text, json, or auto: text on a terminal",
+     TextField{&Config::log_format}},
+    {"otlp_endpoint", "URL", "collector of traces (OTLP); empty: none",
+     TextField{&Config::otlp_endpoint}},
+    {"otlp_file", "FILE", "file for traces (OTLP, JSON); empty: none",
+     TextField{&Config::otlp_file}},
+    {"trace_ratio", "0..1", "part of the traces begun here that is recorded",
+     RatioField{&Config::trace_ratio}},
 };
 
 std::string SetNumber(const NumberField& field, int64_t value, Config* config) {
@@ -90,14 +104,43 @@ std::string SetNumber(const NumberField& field, int64_t value, Config* config) {
   return "";
 }
 
-std::string CheckWhole(const Config& config) {
-  static constexpr std::string_view kLevels[] = {"debug", "info", "warn",
-                                                 "error"};
-  for (std::string_view level : kLevels) {
-    if (level == config.log_level) return "";
+std::string SetRatio(const RatioField& field, double value, Config* config) {
+  if (!(value >= 0 && value <= 1)) return "is not from 0 to 1";
+  config->*field.field = value;
+  return "";
+}
+
+std::string RatioFromText(const RatioField& field, std::string_view text,
+                          Config* config) {
+  double value = -1;
+  const char* end = text.data() + text.size();
+  auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec != std::errc() || parsed.ptr != end) value = -1;
+  return SetRatio(field, value, config);
+}
+
+std::string CheckWord(const std::string& field, const std::string& value,
+                      std::initializer_list<std::string_view> words) {
+  std::string known;
+  for (std::string_view word : words) {
+    if (word == value) return "";
+    known += (known.empty() ? "" : ", ") + std::string(word);
   }
-  return "log_level: '" + config.log_level +
-         "' is none of debug, info, warn, error";
+  return field + ": '" + value + "' is none of " + known;
+}
+
+std::string CheckWhole(const Config& config) {
+  std::string error = CheckWord("log_level", config.log_level,
+                                {"debug", "info", "warn", "error"});
+  if (error.empty()) {
+    error =
+        CheckWord("log_format", config.log_format, {"text", "json", "auto"});
+  }
+  if (error.empty() && !config.otlp_endpoint.empty() &&
+      !config.otlp_file.empty()) {
+    error = "otlp_endpoint and otlp_file: give one of them";
+  }
+  return error;
 }
 
 std::vector<Flag> FlagTable(Config* config, std::string* config_path,
@@ -111,6 +154,10 @@ std::vector<Flag> FlagTable(Config* config, std::string* config_path,
       flag.set = [=](std::string_view value) {
         config->*text->field = std::string(value);
         return std::string();
+      };
+    } else if (const auto* ratio = std::get_if<RatioField>(&row.field)) {
+      flag.set = [=](std::string_view value) {
+        return RatioFromText(*ratio, value, config);
       };
     } else {
       const auto& number = std::get<NumberField>(row.field);
@@ -132,6 +179,11 @@ std::string SetFromJson(const Row& row, const nlohmann::json& value,
     if (!value.is_string()) return name + ": must be a string";
     config->*text->field = value.get<std::string>();
     return "";
+  }
+  if (const auto* ratio = std::get_if<RatioField>(&row.field)) {
+    if (!value.is_number()) return name + ": must be a number";
+    std::string error = SetRatio(*ratio, value.get<double>(), config);
+    return error.empty() ? "" : name + ": " + error;
   }
   if (!value.is_number_integer()) return name + ": must be a whole number";
   if (value.is_number_unsigned() &&
@@ -197,6 +249,8 @@ std::string ConfigJson(const Config& config) {
   for (const Row& row : kRows) {
     if (const auto* text = std::get_if<TextField>(&row.field)) {
       json[std::string(row.name)] = config.*text->field;
+    } else if (const auto* ratio = std::get_if<RatioField>(&row.field)) {
+      json[std::string(row.name)] = config.*ratio->field;
     } else {
       json[std::string(row.name)] =
           config.*std::get<NumberField>(row.field).field;

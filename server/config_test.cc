@@ -36,6 +36,11 @@ TEST(Config, SaysWhatIsWrong) {
   EXPECT_THAT(Parse({"--config", "/no/such"}, &config),
               HasSubstr("cannot open"));
   EXPECT_THAT(Parse({"--log-level", "loud"}, &config), HasSubstr("'loud'"));
+  for (const char* ratio : {"", "x", "0.5x", "-0.1", "1.1", "nan"}) {
+    EXPECT_THAT(Parse({"--trace-ratio", ratio}, &config),
+                HasSubstr("from 0 to 1"))
+        << ratio;
+  }
 }
 
 TEST(Config, TheFileIsChecked) {
@@ -49,6 +54,10 @@ TEST(Config, TheFileIsChecked) {
       {R"({"cache_bytes": 18446744073709551615})", "too large"},
       {R"({"data": 1})", "must be a string"},
       {R"({"log_level": "x"})", "none of"},
+      {R"({"log_format": "xml"})", "none of text, json, auto"},
+      {R"({"trace_ratio": 1.5})", "from 0 to 1"},
+      {R"({"trace_ratio": "1"})", "must be a number"},
+      {R"({"otlp_file": "f", "otlp_endpoint": "http://h"})", "one of them"},
   };
   for (const auto& [text, word] : files) {
     Config config;
@@ -63,10 +72,14 @@ TEST(Config, EveryFieldRoundTrips) {
   config.salt = "x";
   config.workers = 9;
   config.job_open_files = 99;
+  config.trace_ratio = 0.25;
   Config back;
   ASSERT_EQ(ParseConfigJson(ConfigJson(config), &back), "");
   EXPECT_EQ(ConfigJson(back), ConfigJson(config));
   EXPECT_EQ(back.job_open_files, 99);
+  EXPECT_EQ(back.trace_ratio, 0.25);
+  ASSERT_EQ(Parse({"--trace-ratio", "0.125"}, &back), "");
+  EXPECT_EQ(back.trace_ratio, 0.125);
 }
 
 TEST(Config, HelpNamesEveryFieldWithItsDefault) {

@@ -115,7 +115,8 @@ std::optional<Failure> JobRunner::WriteInputs(const CompileJob& job,
 
 JobOutcome JobRunner::Run(
     const CompileJob& job, JobHandle* handle,
-    const std::function<void(const v1::JobEvent&)>& on_event) {
+    const std::function<void(const v1::JobEvent&)>& on_event,
+    const std::string& traceparent) {
   JobOutcome outcome;
   std::string folder = folder_ + "/" + std::to_string(next_++);
   outcome.failure = WriteInputs(job, folder);
@@ -124,6 +125,9 @@ JobOutcome JobRunner::Run(
     JobRequest request{{words.begin(), words.end()}, folder, limits_};
     request.arguments.push_back("--progress-fd");
     request.arguments.push_back(std::to_string(kJobProgressFd));
+    if (!traceparent.empty()) {
+      request.arguments.push_back("--job-traceparent=" + traceparent);
+    }
     std::vector<v1::Diagnostic> said;
     int64_t said_bytes = 0;
     outcome.exit = compiler_->Run(request, handle, [&](const auto& event) {

@@ -42,9 +42,12 @@ class JobRunner {
   JobRunner(std::string folder, foldd::v1::JobLimits limits,
             CompilerProcess* compiler);
 
+  // `traceparent`: the trace that the job is run for, which its events carry;
+  // it is no part of the action.
   JobOutcome Run(
       const CompileJob& job, JobHandle* handle,
-      const std::function<void(const foldd::v1::JobEvent&)>& on_event);
+      const std::function<void(const foldd::v1::JobEvent&)>& on_event,
+      const std::string& traceparent = "");
 
  private:
   std::optional<Failure> WriteInputs(const CompileJob& job,

@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 
+#include "server/telemetry/log.h"
 #include "spdlog/spdlog.h"
 
 namespace fold {
@@ -28,26 +30,27 @@ v1::JobEvent StateEvent(v1::Progress::State state) {
   return event;
 }
 
-// Labels of metrics must be few: names that no pass could have are one.
-std::string PassLabel(const std::string& name) {
-  bool plain = !name.empty() && name.size() <= 40 &&
-               std::all_of(name.begin(), name.end(), [](char c) {
-                 return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                        c == '_' || c == '-';
-               });
-  return plain ? name : "other";
-}
-
 }  // namespace
 
 class Scheduler::Flight {
  public:
-  Flight(std::string hash, CompileRequestSpec spec)
-      : hash(std::move(hash)), spec(std::move(spec)) {}
+  Flight(std::string hash, CompileRequestSpec given, Tracer* tracer)
+      : hash(std::move(hash)),
+        spec(std::move(given)),
+        own_span(spec.trace.valid() ? Span()
+                                    : StartSpan(tracer, "compile", {})),
+        trace(spec.trace.valid() ? spec.trace : own_span.context()),
+        queue_span(StartSpan(tracer, "queue", trace)) {
+    queue_span.Set("foldd.action_digest", this->hash);
+  }
 
   const std::string hash;
   const CompileRequestSpec spec;
   const Clock::time_point queued_at = Clock::now();
+  Span own_span;             // where no caller brought one
+  const TraceContext trace;  // what its spans are below
+  Span queue_span;           // ended by the worker that takes it
+  std::atomic<bool> taken{false};
   JobHandle handle;
 
   std::mutex mutex;
@@ -56,6 +59,11 @@ class Scheduler::Flight {
   // For those who join late.
   std::vector<v1::JobEvent> diagnostics;
   v1::JobEvent last_progress = StateEvent(v1::Progress::QUEUED);
+
+  std::string LastPass() {
+    std::lock_guard lock(mutex);
+    return last_progress.progress().pass_name();
+  }
 
   void Tell(const v1::JobEvent& event) {
     std::lock_guard lock(mutex);
@@ -76,10 +84,12 @@ class Scheduler::Flight {
 };
 
 Scheduler::Scheduler(int64_t workers, int64_t queue_length, JobRunner* runner,
-                     ResultCache* cache, Metrics* metrics)
+                     ResultCache* cache, Metrics* metrics, Tracer* tracer)
     : runner_(runner),
       cache_(cache),
       metrics_(metrics),
+      tracer_(tracer),
+      recorder_(metrics, tracer),
       pool_(workers, queue_length) {}
 
 std::optional<Failure> Scheduler::Join(CompileRequestSpec spec,
@@ -97,7 +107,7 @@ std::optional<Failure> Scheduler::Join(CompileRequestSpec spec,
       return std::nullopt;
     }
   }
-  *ticket = std::make_shared<Flight>(hash, std::move(spec));
+  *ticket = std::make_shared<Flight>(hash, std::move(spec), tracer_);
   {
     std::lock_guard flight_lock((*ticket)->mutex);
     (*ticket)->Add(waiter);
@@ -141,14 +151,36 @@ bool Scheduler::Drain(std::chrono::milliseconds limit) {
   return false;
 }
 
+const TraceContext& Scheduler::TraceOf(const Ticket& ticket) {
+  return ticket->trace;
+}
+
+double Scheduler::OldestQueuedSeconds() {
+  std::lock_guard lock(mutex_);
+  double oldest = 0;
+  for (const auto& [hash, flight] : flights_) {
+    if (flight->taken) continue;
+    oldest = std::max(oldest, SecondsSince(flight->queued_at));
+  }
+  return oldest;
+}
+
 void Scheduler::Run(const Ticket& flight) {
+  flight->taken = true;
+  flight->queue_span.End();
+  recorder_.Progress();
   metrics_->Observe(Metric::kQueueSeconds, {}, SecondsSince(flight->queued_at));
   {
     std::lock_guard lock(flight->mutex);
     if (flight->over) return;  // everybody left while it waited
   }
+  LogScope action({{"action_digest", flight->hash}});
+  LogScope trace(TraceFields(flight->trace));
   flight->Tell(StateEvent(v1::Progress::RUNNING));
-  Finish(flight, Compile(*flight));
+  auto outcome = Compile(*flight);
+  flight->own_span.End();
+  recorder_.Progress();
+  Finish(flight, std::move(outcome));
 }
 
 std::shared_ptr<CompileOutcome> Scheduler::Compile(Flight& flight) {
@@ -163,10 +195,16 @@ std::shared_ptr<CompileOutcome> Scheduler::Compile(Flight& flight) {
     }
   }
   auto start = Clock::now();
-  JobOutcome job =
-      runner_->Run(flight.spec.job, &flight.handle,
-                   [&](const v1::JobEvent& event) { flight.Tell(event); });
-  RecordExit(job, SecondsSince(start));
+  Span span = recorder_.Begin(flight.trace);
+  std::string traceparent = FormatTraceparent(span.context());
+  JobOutcome job = runner_->Run(
+      flight.spec.job, &flight.handle,
+      [&](const v1::JobEvent& event) {
+        recorder_.Progress();
+        flight.Tell(event);
+      },
+      traceparent);
+  recorder_.End(std::move(span), job, SecondsSince(start), flight.LastPass());
   if (job.failure) {
     outcome->failure = std::move(job.failure);
     std::lock_guard lock(mutex_);
@@ -205,26 +243,8 @@ void Scheduler::Keep(const Flight& flight, CompileOutcome* outcome) {
   if (status.ok()) return;
   // The caller has the result all the same.
   metrics_->Count(Metric::kCacheWriteErrors);
-  spdlog::warn("action {}: the result is not kept: {}", flight.hash,
-               std::string(status.message()));
-}
-
-void Scheduler::RecordExit(const JobOutcome& job, double seconds) {
-  metrics_->Count(Metric::kJobExits,
-                  {job.failure ? job.failure->reason : "DONE"});
-  metrics_->Observe(Metric::kCompileSeconds, {}, seconds);
-  if (job.exit.peak_memory_bytes() > 0) {
-    metrics_->Observe(Metric::kJobPeakBytes, {},
-                      static_cast<double>(job.exit.peak_memory_bytes()));
-  }
-  if (job.failure) {
-    spdlog::info("a compile failed: {}: {}", job.failure->reason,
-                 job.failure->message);
-  }
-  for (const v1::PassTime& pass : job.report.run().passes()) {
-    metrics_->Observe(Metric::kPassSeconds, {PassLabel(pass.name())},
-                      static_cast<double>(pass.wall_microseconds()) * 1e-6);
-  }
+  LogScope scope({{"error", std::string(status.message())}});
+  spdlog::warn("a result is not kept");
 }
 
 void Scheduler::Finish(const Ticket& flight,

@@ -13,9 +13,11 @@
 
 #include "proto/foldd/v1/job.pb.h"
 #include "server/failure.h"
+#include "server/job_record.h"
 #include "server/job_runner.h"
 #include "server/metrics.h"
 #include "server/result_cache.h"
+#include "server/telemetry/trace.h"
 #include "server/worker_pool.h"
 
 namespace fold {
@@ -40,13 +42,15 @@ struct CompileRequestSpec {
   CompileJob job;
   foldd::v1::Manifest manifest;  // what is known before the compile
   bool fresh = false;            // do not take the answer from the cache
+  TraceContext trace;            // the caller's span; may be without a trace
 };
 
 class Scheduler {
  public:
   // Owns none of these. At most `workers` compiles run, `queue_length` wait.
+  // `tracer` may be null.
   Scheduler(int64_t workers, int64_t queue_length, JobRunner* runner,
-            ResultCache* cache, Metrics* metrics);
+            ResultCache* cache, Metrics* metrics, Tracer* tracer = nullptr);
 
   class Flight;  // a compile that waits or runs
   using Ticket = std::shared_ptr<Flight>;
@@ -63,20 +67,27 @@ class Scheduler {
   // Whether all of it ended by itself.
   bool Drain(std::chrono::milliseconds limit);
 
+  // The trace of a compile: of the caller who started it, or of its own. For
+  // those who joined it: they link to it.
+  static const TraceContext& TraceOf(const Ticket& ticket);
+
   int64_t queued() const { return pool_.queued(); }
   int64_t running() const { return pool_.running(); }
+  // Seconds that the oldest compile has waited for a worker; 0 if none waits.
+  double OldestQueuedSeconds();
 
  private:
   void Run(const Ticket& flight);
   std::shared_ptr<CompileOutcome> Compile(Flight& flight);
   void Keep(const Flight& flight, CompileOutcome* outcome);
-  void RecordExit(const JobOutcome& job, double seconds);
   void Finish(const Ticket& flight,
               std::shared_ptr<const CompileOutcome> outcome);
 
   JobRunner* const runner_;
   ResultCache* const cache_;
   Metrics* const metrics_;
+  Tracer* const tracer_;
+  JobRecorder recorder_;
   std::mutex mutex_;
   bool draining_ = false;
   std::map<std::string, Ticket> flights_;  // by action hash

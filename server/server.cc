@@ -21,11 +21,13 @@
 #include "server/http_port.h"
 #include "server/job_runner.h"
 #include "server/metrics.h"
+#include "server/process_stats.h"
 #include "server/result_cache.h"
 #include "server/rpc/call_registry.h"
 #include "server/rpc/dispatcher.h"
 #include "server/scheduler.h"
 #include "server/target_catalog.h"
+#include "server/telemetry/telemetry.h"
 #include "spdlog/spdlog.h"
 
 namespace fold {
@@ -39,6 +41,9 @@ constexpr char kServiceName[] = "foldd.v1.Compiler";
 constexpr int64_t kLookupThreads = 4;
 constexpr int64_t kLookupQueue = 4096;
 constexpr milliseconds kHealthInterval{500};
+constexpr char kVersion[] = "0.1.0";
+// For the last spans to be sent, when all else has ended.
+constexpr milliseconds kTraceGrace{3'000};
 // For connections to close, when no call is left.
 constexpr milliseconds kCloseGrace{500};
 
@@ -86,12 +91,15 @@ struct Server::Parts {
   absl::Status StartGrpc();
   absl::Status StartHttp();
   absl::Status Readiness() const;
+  absl::Status StartTelemetry();
   void RefreshGauges();
+  void RefreshProcess();
   void WatchHealth();
   void StopPorts();
 
   const Config config;
   Metrics metrics;
+  std::unique_ptr<Telemetry> telemetry;
   ByteBudget budget;
   TargetCatalog targets;
   std::unique_ptr<Stores> stores;
@@ -114,7 +122,21 @@ struct Server::Parts {
   std::unique_ptr<LoopThread> health_thread;
 };
 
+absl::Status Server::Parts::StartTelemetry() {
+  auto started = Telemetry::Start(
+      {config.otlp_endpoint, config.otlp_file, config.trace_ratio, kVersion},
+      [this](const std::string& result, int64_t spans) {
+        metrics.Count(Metric::kTraceSpans, {result},
+                      static_cast<double>(spans));
+      });
+  if (!started.ok()) return started.status();
+  telemetry = std::move(*started);
+  return absl::OkStatus();
+}
+
 absl::Status Server::Parts::Build() {
+  absl::Status traced = StartTelemetry();
+  if (!traced.ok()) return traced;
   auto loaded = TargetCatalog::Load(config.targets_folder);
   if (!loaded.ok()) return loaded.status();
   targets = std::move(*loaded);
@@ -143,9 +165,10 @@ absl::Status Server::Parts::Build() {
   limits.set_open_files(config.job_open_files);
   runner = std::make_unique<JobRunner>(data + "/jobs", limits, compiler.get());
   scheduler = std::make_unique<Scheduler>(config.workers, config.queue_length,
-                                          runner.get(), cache.get(), &metrics);
+                                          runner.get(), cache.get(), &metrics,
+                                          telemetry->tracer());
   lookups = std::make_unique<WorkerPool>(kLookupThreads, kLookupQueue);
-  metrics.Set(Metric::kBuildInfo, {"0.1.0", compiler->compiler_id()}, 1);
+  metrics.Set(Metric::kBuildInfo, {kVersion, compiler->compiler_id()}, 1);
   absl::Status status = StartGrpc();
   if (status.ok() && !config.http.empty()) status = StartHttp();
   if (status.ok()) {
@@ -215,6 +238,10 @@ absl::Status Server::Parts::Readiness() const {
 void Server::Parts::RefreshGauges() {
   auto number = [](int64_t value) { return static_cast<double>(value); };
   metrics.Set(Metric::kQueueDepth, {}, number(scheduler->queued()));
+  metrics.Set(Metric::kQueueOldestSeconds, {},
+              scheduler->OldestQueuedSeconds());
+  metrics.Set(Metric::kQueueLimit, {}, number(config.queue_length));
+  metrics.Set(Metric::kWorkers, {}, number(config.workers));
   metrics.Set(Metric::kJobs, {"queued"}, number(scheduler->queued()));
   metrics.Set(Metric::kJobs, {"running"}, number(scheduler->running()));
   metrics.Set(Metric::kCacheBytes, {"disk"},
@@ -229,7 +256,21 @@ void Server::Parts::RefreshGauges() {
   metrics.Set(Metric::kDiskFreeBytes, {}, number(stores->disk->free_bytes()));
   metrics.Set(Metric::kInflightBytes, {}, number(budget.held()));
   metrics.Set(Metric::kCalls, {}, number(calls->live()));
+  metrics.Set(Metric::kInflightLimitBytes, {}, number(budget.limit()));
   metrics.Set(Metric::kReady, {}, Readiness().ok() ? 1 : 0);
+  RefreshProcess();
+}
+
+void Server::Parts::RefreshProcess() {
+  auto number = [](int64_t value) { return static_cast<double>(value); };
+  ProcessStats stats = ReadProcessStats();
+  metrics.Raise(Metric::kProcessCpu, {}, stats.cpu_seconds);
+  metrics.Set(Metric::kProcessResident, {}, number(stats.resident_bytes));
+  metrics.Set(Metric::kProcessVirtual, {}, number(stats.virtual_bytes));
+  metrics.Set(Metric::kProcessThreads, {}, number(stats.threads));
+  metrics.Set(Metric::kProcessOpenFds, {}, number(stats.open_fds));
+  metrics.Set(Metric::kProcessMaxFds, {}, number(stats.max_fds));
+  metrics.Set(Metric::kProcessStart, {}, stats.start_seconds);
 }
 
 void Server::Parts::WatchHealth() {
@@ -290,6 +331,7 @@ bool Server::Drain() {
   parts_->calls->WaitNone(std::chrono::duration_cast<milliseconds>(
       std::max(end - Clock::now(), Clock::duration(0))));
   parts_->StopPorts();
+  parts_->telemetry->Stop(kTraceGrace);
   return clean;
 }
 

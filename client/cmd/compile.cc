@@ -135,6 +135,8 @@ int CompileCommand(std::span<const std::string> arguments) {
   request.set_skip_cache_lookup(fresh);
   request.set_compiler_id(compiler_id);
   Client client(server.address, server.timeout_seconds * 1000);
+  error = SetTrace(server, &client);
+  if (!error.empty()) return UsageError(error);
   CompileAnswer answer;
   Display display;
   auto failed = client.Compile(
