@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <regex>
 
 #include "httplib.h"
 #include "server/telemetry/otlp_json.h"
@@ -92,19 +93,20 @@ void OtlpHttpSender::Parts::Watch() {
 
 absl::StatusOr<std::unique_ptr<OtlpHttpSender>> OtlpHttpSender::Make(
     const std::string& endpoint) {
-  size_t scheme = endpoint.find("://");
-  std::string name = endpoint.substr(0, scheme);
-  if (scheme == std::string::npos || (name != "http" && name != "https")) {
+  static const std::regex kForm(
+      "(https?://(?:\\[[0-9a-fA-F:]+\\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?)"
+      "(/[!-~]*)?");
+  std::smatch match;
+  if (!std::regex_match(endpoint, match, kForm)) {
     return absl::InvalidArgumentError("otlp_endpoint: '" + endpoint +
                                       "' is not http(s)://HOST:PORT");
   }
-  size_t path = endpoint.find('/', scheme + 3);
-  auto parts = std::make_unique<Parts>(endpoint.substr(0, path));
+  auto parts = std::make_unique<Parts>(match[1].str());
   if (!parts->client.is_valid()) {
-    return absl::InvalidArgumentError("otlp_endpoint: '" + endpoint +
-                                      "' is not http(s)://HOST:PORT");
+    return absl::UnavailableError("otlp_endpoint: no client for '" + endpoint +
+                                  "'");
   }
-  if (path != std::string::npos) parts->path = endpoint.substr(path);
+  parts->path = match[2].str();
   while (parts->path.ends_with('/')) parts->path.pop_back();
   parts->path += kPath;
   parts->client.set_keep_alive(true);

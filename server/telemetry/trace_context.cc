@@ -170,6 +170,8 @@ bool SampleTrace(const std::string& trace_id, double ratio) {
   uint64_t random = 0;
   const char* end = trace_id.data() + trace_id.size();
   std::from_chars(end - kRandomBits / 4, end, random, 16);
+  // Close to its end a double cannot tell the largest ids from 1.
+  if (ratio >= 1) return true;
   return static_cast<double>(random) < std::ldexp(ratio, kRandomBits);
 }
 
