@@ -154,6 +154,7 @@ const Row kRows[] = {
     {"grpc_server_handling_seconds",
      "grpc_server_handling_seconds_count" FOLD_COMPILE, How::kMoves,
      CompileOne},
+    {"foldd_calls", "foldd_calls", How::kMoves, OneRuns},
     {"foldd_compile_duration_seconds", "foldd_compile_duration_seconds_count",
      How::kMoves, CompileOne},
     {"foldd_pass_duration_seconds",
@@ -214,6 +215,7 @@ const Row kRows[] = {
 // Moved by tests of their own, with what they need: name and test.
 const std::pair<const char*, const char*> kElsewhere[] = {
     {"foldd_cache_evictions", "MetricsCoverage.EvictionsAreCounted"},
+    {"foldd_calls_stalled_total", "MetricsCoverage.StalledCallersAreCounted"},
 };
 
 TEST(MetricsCoverage, EachDeclaredMetricHasARow) {
@@ -260,6 +262,23 @@ TEST(MetricsCoverage, EvictionsAreCounted) {
               .ok());
     }
     EXPECT_GT(server.Metric("foldd_cache_evictions{tier=\"disk\"}"), 0);
+  }
+  std::filesystem::remove_all(options.data);
+}
+
+TEST(MetricsCoverage, StalledCallersAreCounted) {
+  ServerOptions options;
+  options.data = NewFolder("metrics_stall");
+  options.flags = {"--stall-seconds", "1"};
+  {
+    ServerProcess server(options);
+    ASSERT_TRUE(server.started());
+    grpc::ClientContext context;
+    // More than gRPC takes in for a caller who never reads.
+    auto reader = server.stub().Compile(&context, Script("size 60000000"));
+    EXPECT_TRUE(server.WaitMetric("foldd_calls_stalled_total", 1));
+    context.TryCancel();
+    (void)reader->Finish();
   }
   std::filesystem::remove_all(options.data);
 }

@@ -187,6 +187,7 @@ absl::Status Server::Parts::StartGrpc() {
   parts.hot = hot.get();
   parts.scheduler = scheduler.get();
   parts.budget = &budget;
+  parts.tracer = telemetry->tracer();
   parts.lookups = lookups.get();
   calls = std::make_unique<CallRegistry>(CallRegistry::Limits{
       config.max_calls, std::chrono::seconds(config.stall_seconds),

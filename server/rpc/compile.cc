@@ -86,6 +86,7 @@ class CompileHandler : public CallHandler, public CompileWaiter {
     auto failure =
         call_->parts().scheduler->Join(std::move(spec_), this, &ticket);
     if (failure) return call_->Fail(*failure);
+    call_->LinkTo(Scheduler::TraceOf(ticket));
     {
       std::lock_guard lock(mutex_);
       ticket_ = std::move(ticket);
@@ -107,6 +108,9 @@ class CompileHandler : public CallHandler, public CompileWaiter {
   bool Prepare() {
     auto failure = ReadCompileRequest(request_, call_->parts(), &spec_);
     if (failure) call_->Fail(*failure);
+    spec_.trace = call_->trace();
+    call_->Describe(request_.instance_name(), request_.request_id(),
+                    spec_.job.action.digest.hash());
     prepared_ = true;
     return !failure;
   }

@@ -11,6 +11,7 @@
 #include "server/rpc/call_registry.h"
 #include "server/scheduler.h"
 #include "server/target_catalog.h"
+#include "server/telemetry/trace.h"
 #include "server/worker_pool.h"
 
 namespace fold {
@@ -25,6 +26,7 @@ struct ServiceParts {
   Scheduler* scheduler = nullptr;
   ByteBudget* budget = nullptr;
   CallRegistry* calls = nullptr;
+  Tracer* tracer = nullptr;
   // For what an RPC must not do in gRPC's own threads: hashing and reading.
   WorkerPool* lookups = nullptr;
 };
