@@ -72,6 +72,9 @@ class CompileHandler : public CallHandler, public CompileWaiter {
   void OnOutcome(std::shared_ptr<const CompileOutcome> outcome) override {
     std::unique_lock lock(mutex_);
     outcome_ = std::move(outcome);
+    // The scheduler forgets us now. Its locks are held, and the write may be
+    // the end of this object, which must not call it then.
+    Scheduler::Ticket over = std::move(ticket_);
     WriteNext(lock);
   }
 
@@ -89,6 +92,7 @@ class CompileHandler : public CallHandler, public CompileWaiter {
     call_->LinkTo(Scheduler::TraceOf(ticket));
     {
       std::lock_guard lock(mutex_);
+      if (outcome_ != nullptr) return;
       ticket_ = std::move(ticket);
       if (!cancelled_) return;
     }
