@@ -127,7 +127,19 @@ Client::Client(const std::string& address, int64_t timeout_milliseconds)
       compiler_(v1::Compiler::NewStub(channel_)),
       health_(grpc::health::v1::Health::NewStub(channel_)) {}
 
-void Client::SetDeadline(grpc::ClientContext* context) const {
+bool Client::SetTraceparent(const std::string& traceparent) {
+  constexpr size_t kMaxBytes = 256;
+  // What it means is for the server; here it must be fit for a header.
+  if (traceparent.size() > kMaxBytes ||
+      traceparent.find_first_not_of("0123456789abcdef-") != std::string::npos) {
+    return false;
+  }
+  traceparent_ = traceparent;
+  return true;
+}
+
+void Client::SetUp(grpc::ClientContext* context) const {
+  if (!traceparent_.empty()) context->AddMetadata("traceparent", traceparent_);
   if (timeout_milliseconds_ <= 0) return;
   context->set_deadline(std::chrono::system_clock::now() +
                         std::chrono::milliseconds(timeout_milliseconds_));
@@ -138,7 +150,7 @@ std::optional<ClientError> Client::Compile(
     const std::function<void(const v1::CompileEvent&)>& on_event,
     CompileAnswer* answer) {
   grpc::ClientContext context;
-  SetDeadline(&context);
+  SetUp(&context);
   auto reader = compiler_->Compile(&context, request);
   AnswerBuilder builder(answer);
   v1::CompileEvent event;
@@ -155,7 +167,7 @@ std::optional<ClientError> Client::StartCompile(
     const v1::CompileRequest& request,
     google::longrunning::Operation* operation) {
   grpc::ClientContext context;
-  SetDeadline(&context);
+  SetUp(&context);
   grpc::Status status = compiler_->StartCompile(&context, request, operation);
   if (status.ok()) return std::nullopt;
   return ReadStatus(status);
@@ -164,7 +176,7 @@ std::optional<ClientError> Client::StartCompile(
 std::optional<ClientError> Client::Resolve(const v1::ResolveRequest& request,
                                            v1::ResolveResponse* response) {
   grpc::ClientContext context;
-  SetDeadline(&context);
+  SetUp(&context);
   grpc::Status status = compiler_->Resolve(&context, request, response);
   if (status.ok()) return std::nullopt;
   return ReadStatus(status);
@@ -173,7 +185,7 @@ std::optional<ClientError> Client::Resolve(const v1::ResolveRequest& request,
 std::optional<ClientError> Client::ListTargets(
     v1::ListTargetsResponse* response) {
   grpc::ClientContext context;
-  SetDeadline(&context);
+  SetUp(&context);
   grpc::Status status = compiler_->ListTargets(&context, {}, response);
   if (status.ok()) return std::nullopt;
   return ReadStatus(status);
@@ -182,7 +194,7 @@ std::optional<ClientError> Client::ListTargets(
 std::optional<ClientError> Client::GetTarget(const std::string& name,
                                              v1::GetTargetResponse* response) {
   grpc::ClientContext context;
-  SetDeadline(&context);
+  SetUp(&context);
   v1::GetTargetRequest request;
   request.set_name(name);
   grpc::Status status = compiler_->GetTarget(&context, request, response);
@@ -193,7 +205,7 @@ std::optional<ClientError> Client::GetTarget(const std::string& name,
 std::optional<ClientError> Client::CheckTarget(
     const v1::TargetDescriptor& target, v1::CheckTargetResponse* response) {
   grpc::ClientContext context;
-  SetDeadline(&context);
+  SetUp(&context);
   v1::CheckTargetRequest request;
   *request.mutable_target() = target;
   grpc::Status status = compiler_->CheckTarget(&context, request, response);
@@ -203,7 +215,7 @@ std::optional<ClientError> Client::CheckTarget(
 
 std::optional<ClientError> Client::Health(std::string* serving) {
   grpc::ClientContext context;
-  SetDeadline(&context);
+  SetUp(&context);
   grpc::health::v1::HealthCheckResponse response;
   grpc::Status status = health_->Check(&context, {}, &response);
   if (!status.ok()) return ReadStatus(status);

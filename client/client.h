@@ -43,6 +43,10 @@ class Client {
   // `timeout_milliseconds` is the deadline of each call; 0: none.
   Client(const std::string& address, int64_t timeout_milliseconds);
 
+  // The trace that later calls belong to, as W3C's traceparent; "": none. Text
+  // that cannot be one is ignored: false.
+  bool SetTraceparent(const std::string& traceparent);
+
   // `on_event` hears progress and diagnostics as they come.
   std::optional<ClientError> Compile(
       const foldd::v1::CompileRequest& request,
@@ -64,12 +68,14 @@ class Client {
   // "SERVING", "NOT_SERVING" …
   std::optional<ClientError> Health(std::string* serving);
 
-  // For stubs of other services; a context gets the deadline of a call.
+  // For stubs of other services; a context gets the deadline and metadata of a
+  // call.
   std::shared_ptr<grpc::Channel> channel() const { return channel_; }
-  void SetDeadline(grpc::ClientContext* context) const;
+  void SetUp(grpc::ClientContext* context) const;
 
  private:
   const int64_t timeout_milliseconds_;
+  std::string traceparent_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<foldd::v1::Compiler::Stub> compiler_;
   std::unique_ptr<grpc::health::v1::Health::Stub> health_;

@@ -20,8 +20,19 @@
 namespace fold {
 namespace {
 
-double SecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+using TimePoint = std::chrono::steady_clock::time_point;
+
+double SecondsBetween(TimePoint start, TimePoint end) {
+  return std::chrono::duration<double>(end - start).count();
+}
+
+double SecondsSince(TimePoint start) {
+  return SecondsBetween(start, std::chrono::steady_clock::now());
+}
+
+int64_t UnixMicroseconds() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
 
@@ -59,10 +70,10 @@ class Compilation {
   }
 
   CompileResult Run(std::span<const uint8_t> model) {
-    const auto start = std::chrono::steady_clock::now();
+    result_.report.start_unix_microseconds = UnixMicroseconds();
     const bool good = Import(model) && Optimize() && LowerGraph() && Finish();
     result_.report.diagnostics = sink_.all();
-    result_.report.seconds = SecondsSince(start);
+    result_.report.seconds = SecondsSince(begin_);
     result_.report.prover_seconds = program_.prover_seconds;
     result_.exit_code = sink_.exit_code();
     if (!good && result_.exit_code == 0) result_.exit_code = 5;
@@ -76,11 +87,12 @@ class Compilation {
     ++step_;
   }
 
-  void Time(const char* name, std::chrono::steady_clock::time_point start) {
+  void Time(const char* name, TimePoint start) {
     PassSummary summary;
     summary.name = name;
     summary.nodes_before = summary.nodes_after =
         static_cast<int64_t>(graph_.node_count());
+    summary.start_seconds = SecondsBetween(begin_, start);
     summary.seconds = SecondsSince(start);
     result_.report.passes.push_back(summary);
   }
@@ -131,6 +143,7 @@ class Compilation {
     std::vector<MigrationSheet> sheets;
     context.after = [&](const PassRecord& record, const Graph& graph) {
       PassSummary summary = Summarize(record);
+      summary.start_seconds = SecondsBetween(begin_, record.start);
       for (const MigrationSheet& sheet : sheets) {
         summary.sheets.push_back(SummarizeSheet(graph, sheet));
       }
@@ -300,6 +313,7 @@ class Compilation {
   const CompileOptions& options_;
   std::vector<std::string> passes_;
   int step_ = 0, total_ = 0;
+  const TimePoint begin_ = std::chrono::steady_clock::now();
   Graph graph_;
   EncodingTable table_;
   std::set<std::string> value_names_;  // as imported

@@ -65,6 +65,13 @@ TEST(Compiler, Report) {
             (std::vector<std::string>{"dq", "dw", "out", "product"}));
   // The passes, between the steps that are none.
   std::vector<std::string> passes;
+  EXPECT_GT(result.report.start_unix_microseconds, 1'700'000'000'000'000);
+  double ended = 0;
+  for (const PassSummary& pass : result.report.passes) {
+    EXPECT_GE(pass.start_seconds, ended) << pass.name;
+    ended = pass.start_seconds + pass.seconds;
+    EXPECT_LE(ended, result.report.seconds) << pass.name;
+  }
   for (const PassSummary& pass : result.report.passes) {
     passes.push_back(pass.name);
   }

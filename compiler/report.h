@@ -69,6 +69,7 @@ struct PassSummary {
   std::vector<KeptNode> decided;     // values made anew, and what that costs
   double seconds = 0;                // of this run
   std::vector<SheetSummary> sheets;  // where asked for
+  double start_seconds = 0;          // after the begin of the compile
 };
 
 struct OpSummary {
@@ -92,9 +93,10 @@ struct CompileReport {
   std::vector<OpSummary> ops;
   std::vector<MemorySummary> memory;
   std::vector<Diagnostic> diagnostics;
-  GraphSummary imported, lowered;  // where sheets are asked for
-  double seconds = 0;              // of this run
-  double prover_seconds = 0;       // the part of it that searched and proved
+  GraphSummary imported, lowered;       // where sheets are asked for
+  int64_t start_unix_microseconds = 0;  // when this run began
+  double seconds = 0;                   // of this run
+  double prover_seconds = 0;  // the part of it that searched and proved
 };
 
 }  // namespace fold

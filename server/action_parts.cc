@@ -67,9 +67,9 @@ std::map<std::string, std::string> PartsOf(const CompileAction& action) {
   }
   AddFiles(action.input_root, &parts);
   const auto& timeout = action.action.timeout();
-  parts["timeout"] = std::to_string(timeout.seconds() * 1000 +
-                                    timeout.nanos() / 1'000'000) +
-                     " ms";
+  parts["timeout"] =
+      std::to_string(timeout.seconds() * 1000 + timeout.nanos() / 1'000'000) +
+      " ms";
   parts["salt"] = action.action.salt();
   return parts;
 }

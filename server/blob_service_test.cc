@@ -394,10 +394,11 @@ TEST_F(BlobServiceTest, LargeModelsAreCompiledByDigest) {
   EXPECT_TRUE(bare.cached());
   EXPECT_EQ(bare.artifact, "");
   std::string downloaded;
-  error = transfer.Download(DigestOf(end.artifact), [&](std::string_view piece) {
-    downloaded += piece;
-    return std::string();
-  });
+  error =
+      transfer.Download(DigestOf(end.artifact), [&](std::string_view piece) {
+        downloaded += piece;
+        return std::string();
+      });
   EXPECT_FALSE(error.has_value());
   EXPECT_EQ(downloaded, end.artifact);
 }

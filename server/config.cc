@@ -1,7 +1,9 @@
 #include "server/config.h"
 
+#include <charconv>
 #include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <sstream>
 #include <thread>
 #include <variant>
@@ -32,11 +34,15 @@ struct NumberField {
   bool or_unlimited = false;  // -1 is a value too
 };
 
+struct RatioField {  // from 0 to 1
+  double Config::*field;
+};
+
 struct Row {
   std::string_view name;  // key of the file; the flag has '-' for '_'
   std::string_view value;
   std::string_view help;
-  std::variant<TextField, NumberField, SwitchField> field;
+  std::variant<TextField, NumberField, SwitchField, RatioField> field;
 };
 
 const Row kRows[] = {
@@ -157,6 +163,14 @@ const Row kRows[] = {
      TextField{&Config::audit_log}},
     {"log_level", "LEVEL", "debug, info, warn or error",
      TextField{&Config::log_level, {"debug", "info", "warn", "error"}}},
+    {"log_format", "FORM", "text, json, or auto: text on a terminal",
+     TextField{&Config::log_format, {"text", "json", "auto"}}},
+    {"otlp_endpoint", "URL", "collector of traces (OTLP); empty: none",
+     TextField{&Config::otlp_endpoint}},
+    {"otlp_file", "FILE", "file for traces (OTLP, JSON); empty: none",
+     TextField{&Config::otlp_file}},
+    {"trace_ratio", "0..1", "part of the traces begun here that is recorded",
+     RatioField{&Config::trace_ratio}},
 };
 
 std::string SetNumber(const NumberField& field, int64_t value, Config* config) {
@@ -178,7 +192,22 @@ std::string SetSwitchText(const SwitchField& field, std::string_view value,
   return "";
 }
 
-// The fields whose text is one of a few.
+std::string SetRatio(const RatioField& field, double value, Config* config) {
+  if (!(value >= 0 && value <= 1)) return "is not from 0 to 1";
+  config->*field.field = value;
+  return "";
+}
+
+std::string RatioFromText(const RatioField& field, std::string_view text,
+                          Config* config) {
+  double value = -1;
+  const char* end = text.data() + text.size();
+  auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec != std::errc() || parsed.ptr != end) value = -1;
+  return SetRatio(field, value, config);
+}
+
+// The fields whose text is one of a few, and those that exclude each other.
 std::string CheckWhole(const Config& config) {
   for (const Row& row : kRows) {
     const auto* text = std::get_if<TextField>(&row.field);
@@ -193,6 +222,9 @@ std::string CheckWhole(const Config& config) {
     if (!good) {
       return std::string(row.name) + ": '" + value + "' is none of " + choices;
     }
+  }
+  if (!config.otlp_endpoint.empty() && !config.otlp_file.empty()) {
+    return "otlp_endpoint and otlp_file: give one of them";
   }
   return "";
 }
@@ -212,6 +244,10 @@ std::vector<Flag> FlagTable(Config* config, std::string* config_path,
     } else if (const auto* choice = std::get_if<SwitchField>(&row.field)) {
       flag.set = [=](std::string_view value) {
         return SetSwitchText(*choice, value, config);
+      };
+    } else if (const auto* ratio = std::get_if<RatioField>(&row.field)) {
+      flag.set = [=](std::string_view value) {
+        return RatioFromText(*ratio, value, config);
       };
     } else {
       const auto* number = std::get_if<NumberField>(&row.field);
@@ -242,6 +278,11 @@ std::string SetFromJson(const Row& row, const nlohmann::json& value,
     if (!value.is_boolean()) return name + ": must be true or false";
     config->*choice->field = value.get<bool>();
     return "";
+  }
+  if (const auto* ratio = std::get_if<RatioField>(&row.field)) {
+    if (!value.is_number()) return name + ": must be a number";
+    std::string error = SetRatio(*ratio, value.get<double>(), config);
+    return error.empty() ? "" : name + ": " + error;
   }
   if (!value.is_number_integer()) return name + ": must be a whole number";
   if (value.is_number_unsigned() &&
@@ -309,6 +350,8 @@ std::string ConfigJson(const Config& config) {
       json[std::string(row.name)] = config.*text->field;
     } else if (const auto* choice = std::get_if<SwitchField>(&row.field)) {
       json[std::string(row.name)] = config.*choice->field;
+    } else if (const auto* ratio = std::get_if<RatioField>(&row.field)) {
+      json[std::string(row.name)] = config.*ratio->field;
     } else {
       json[std::string(row.name)] =
           config.*std::get<NumberField>(row.field).field;

@@ -115,6 +115,15 @@ struct Config {
   std::string audit_log;
   // debug, info, warn or error.
   std::string log_level = "info";
+  // text, json, or auto: text on a terminal, JSON otherwise.
+  std::string log_format = "auto";
+  // Collector that takes traces as OTLP over HTTP, http(s)://HOST:PORT; or
+  std::string otlp_endpoint;
+  // a file that takes them, one request in JSON a line. Both empty: no traces.
+  std::string otlp_file;
+  // Part (0 to 1) of the traces that begin here which is recorded; a trace
+  // that a caller began is recorded if the caller says so.
+  double trace_ratio = 1;
 
   static int64_t DefaultWorkers();  // one a processor
 };

@@ -43,6 +43,11 @@ TEST(Config, SaysWhatIsWrong) {
   EXPECT_THAT(Parse({"--http-metrics-open", "1"}, &config),
               HasSubstr("true or false"));
   EXPECT_EQ(Parse({"--quota-compiles=-1", "--log-level=info"}, &config), "");
+  for (const char* ratio : {"", "x", "0.5x", "-0.1", "1.1", "nan"}) {
+    EXPECT_THAT(Parse({"--trace-ratio", ratio}, &config),
+                HasSubstr("from 0 to 1"))
+        << ratio;
+  }
 }
 
 TEST(Config, TheFileIsChecked) {
@@ -62,6 +67,10 @@ TEST(Config, TheFileIsChecked) {
       {R"({"quota_compiles": 0})", "from 1 to"},
       {R"({"quota_compiles": -2})", "nor -1 (unlimited)"},
       {R"({"workers": -1})", "from 1 to"},
+      {R"({"log_format": "xml"})", "none of text, json, auto"},
+      {R"({"trace_ratio": 1.5})", "from 0 to 1"},
+      {R"({"trace_ratio": "1"})", "must be a number"},
+      {R"({"otlp_file": "f", "otlp_endpoint": "http://h"})", "one of them"},
   };
   for (const auto& [text, word] : files) {
     Config config;
@@ -78,12 +87,16 @@ TEST(Config, EveryFieldRoundTrips) {
   config.job_open_files = 99;
   config.http_metrics_open = true;
   config.quota_compiles = 3;
+  config.trace_ratio = 0.25;
   Config back;
   ASSERT_EQ(ParseConfigJson(ConfigJson(config), &back), "");
   EXPECT_EQ(ConfigJson(back), ConfigJson(config));
   EXPECT_EQ(back.job_open_files, 99);
   EXPECT_TRUE(back.http_metrics_open);
   EXPECT_EQ(back.quota_compiles, 3);
+  EXPECT_EQ(back.trace_ratio, 0.25);
+  ASSERT_EQ(Parse({"--trace-ratio", "0.125"}, &back), "");
+  EXPECT_EQ(back.trace_ratio, 0.125);
 }
 
 TEST(Config, HelpNamesEveryFieldWithItsDefault) {

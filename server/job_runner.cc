@@ -170,7 +170,8 @@ std::optional<Failure> JobRunner::CopyBlob(const Key& key,
 
 JobOutcome JobRunner::Run(
     const CompileJob& job, JobHandle* handle,
-    const std::function<void(const v1::JobEvent&)>& on_event) {
+    const std::function<void(const v1::JobEvent&)>& on_event,
+    const std::string& traceparent) {
   JobOutcome outcome;
   std::string folder = folder_ + "/" + std::to_string(next_++);
   outcome.failure = WriteInputs(job, folder);
@@ -182,6 +183,9 @@ JobOutcome JobRunner::Run(
                                          timeout.nanos() / 1'000'000);
     request.arguments.push_back("--progress-fd");
     request.arguments.push_back(std::to_string(kJobProgressFd));
+    if (!traceparent.empty()) {
+      request.arguments.push_back("--job-traceparent=" + traceparent);
+    }
     std::vector<InputFile> inputs;
     if (reproducers_ != nullptr) inputs = ListInputs(folder);
     int64_t said_bytes = 0;

@@ -61,9 +61,12 @@ class JobRunner {
   // Of the compiler that runs the jobs.
   std::string compiler_id() const { return compiler_->compiler_id(); }
 
+  // `traceparent`: the trace that the job is run for, which its events carry;
+  // it is no part of the action.
   JobOutcome Run(
       const CompileJob& job, JobHandle* handle,
-      const std::function<void(const foldd::v1::JobEvent&)>& on_event);
+      const std::function<void(const foldd::v1::JobEvent&)>& on_event,
+      const std::string& traceparent = "");
 
  private:
   std::optional<Failure> WriteInputs(const CompileJob& job,

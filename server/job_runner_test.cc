@@ -45,9 +45,13 @@ class JobRunnerTest : public testing::Test {
     job.inputs = {
         {std::string(kModelFile), std::make_shared<const std::string>(script)}};
     JobHandle handle;
-    return runner_->Run(job, &handle, [this](const v1::JobEvent& event) {
-      heard_bytes_ += static_cast<int64_t>(event.ByteSizeLong());
-    });
+    return runner_->Run(
+        job, &handle,
+        [this](const v1::JobEvent& event) {
+          heard_bytes_ += static_cast<int64_t>(event.ByteSizeLong());
+          heard_trace_ = event.traceparent();
+        },
+        traceparent_);
   }
 
   // Reason and message of a failed job; "DONE" if it did not fail.
@@ -62,6 +66,7 @@ class JobRunnerTest : public testing::Test {
   std::string folder_;
   v1::JobLimits limits_;
   int64_t heard_bytes_ = 0;
+  std::string traceparent_, heard_trace_;
   std::unique_ptr<CompilerProcess> process_;
   std::unique_ptr<JobRunner> runner_;
 };
@@ -75,6 +80,15 @@ TEST_F(JobRunnerTest, GivesArtifactReportAndPrint) {
   EXPECT_EQ(outcome.report.run().passes_size(), 1);
 }
 
+TEST_F(JobRunnerTest, TheJobsEventsCarryItsTrace) {
+  traceparent_ = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  EXPECT_FALSE(Run("progress 1").failure.has_value());
+  EXPECT_EQ(heard_trace_, traceparent_);
+  traceparent_ = "";
+  EXPECT_FALSE(Run("progress 1").failure.has_value());
+  EXPECT_EQ(heard_trace_, "");
+}
+
 TEST_F(JobRunnerTest, LeavesNothingBehind) {
   EXPECT_TRUE(fs::is_empty(folder_ + "/jobs"));  // swept at the start
   Run("");
@@ -85,9 +99,8 @@ TEST_F(JobRunnerTest, LeavesNothingBehind) {
 TEST_F(JobRunnerTest, ACrashLeavesItsBundle) {
   auto bundles = ReproducerFolder::Open(folder_ + "/bundles", {});
   ASSERT_TRUE(bundles.ok()) << bundles.status();
-  runner_ = std::make_unique<JobRunner>(folder_ + "/jobs", limits_,
-                                        process_.get(), nullptr,
-                                        bundles->get());
+  runner_ = std::make_unique<JobRunner>(
+      folder_ + "/jobs", limits_, process_.get(), nullptr, bundles->get());
   JobOutcome outcome = Run("diagnostic float_island n\nsignal 11");
   ASSERT_TRUE(outcome.failure.has_value());
   const std::string digest = outcome.failure->metadata["reproducer"];

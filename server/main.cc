@@ -8,7 +8,7 @@
 #include "compiler/api/error_table.h"
 #include "server/config.h"
 #include "server/server.h"
-#include "spdlog/sinks/stdout_sinks.h"
+#include "server/telemetry/log.h"
 #include "spdlog/spdlog.h"
 
 namespace {
@@ -35,14 +35,6 @@ void BlockSignals() {
   signal(SIGXFSZ, SIG_IGN);
 }
 
-void SetUpLog(const std::string& level) {
-  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-      "foldd", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
-  spdlog::set_level(spdlog::level::from_str(level));
-  spdlog::flush_on(spdlog::level::info);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -58,7 +50,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "foldd: %s\n", error.c_str());
     return fold::kExitUsage;
   }
-  SetUpLog(config.log_level);
+  fold::SetUpLog(config.log_level, fold::ChooseLogFormat(config.log_format));
   BlockSignals();
   auto server = fold::Server::Start(config);
   if (!server.ok()) {

@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <map>
+#include <mutex>
 #include <optional>
 
 #include "prometheus/counter.h"
@@ -32,7 +33,8 @@ constexpr Row kRows[] = {
 constexpr size_t kMetrics = std::size(kRows);
 
 const prometheus::Histogram::BucketBoundaries kSecondBuckets = {
-    0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300};
+    0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3,
+    1,      3,      10,    30,    100,  300,  1000};
 const prometheus::Histogram::BucketBoundaries kByteBuckets = {
     1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20, 1 << 30, 4.0 * (1 << 30)};
 
@@ -55,6 +57,7 @@ std::vector<std::string> SplitNames(const char* labels) {
 
 struct Metrics::Families {
   prometheus::Registry registry;
+  std::mutex raise_mutex;
   std::array<std::vector<std::string>, kMetrics> labels;
   std::array<prometheus::Family<prometheus::Counter>*, kMetrics> counters{};
   std::array<prometheus::Family<prometheus::Gauge>*, kMetrics> gauges{};
@@ -106,6 +109,18 @@ void Metrics::Count(Metric metric, const Values& labels, double by) {
   assert(named && families_->counters[at]);
   if (!named || families_->counters[at] == nullptr) return;
   families_->counters[at]->Add(*named).Increment(by);
+  recorded_[at] = true;
+}
+
+void Metrics::Raise(Metric metric, const Values& labels, double to) {
+  auto at = static_cast<size_t>(metric);
+  auto named = families_->Named(at, labels);
+  assert(named && families_->counters[at]);
+  if (!named || families_->counters[at] == nullptr) return;
+  prometheus::Counter& counter = families_->counters[at]->Add(*named);
+  // Two that read the same value must not both add to it.
+  std::lock_guard lock(families_->raise_mutex);
+  if (to > counter.Value()) counter.Increment(to - counter.Value());
   recorded_[at] = true;
 }
 

@@ -28,6 +28,8 @@ class Metrics {
   // Each is a fault of ours (and ignored) on a metric of another type or with
   // another number of labels.
   void Count(Metric metric, const Values& labels = {}, double by = 1);
+  // Brings a counter that the system keeps to its value; it never falls.
+  void Raise(Metric metric, const Values& labels, double to);
   void Set(Metric metric, const Values& labels, double value);
   void Add(Metric metric, const Values& labels, double by);
   void Observe(Metric metric, const Values& labels, double value);

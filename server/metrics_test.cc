@@ -16,12 +16,15 @@ TEST(Metrics, RecordsEachType) {
   metrics.Count(Metric::kCacheRequests, {"disk", "hit"}, 2);
   metrics.Set(Metric::kJobs, {"running"}, 5);
   metrics.Add(Metric::kJobs, {"running"}, -1);
+  metrics.Raise(Metric::kProcessCpu, {}, 2.5);
+  metrics.Raise(Metric::kProcessCpu, {}, 1);
   metrics.Observe(Metric::kCompileSeconds, {}, 0.02);
   metrics.Observe(Metric::kJobPeakBytes, {}, 5 << 20);
   std::string text = metrics.Text();
   EXPECT_THAT(
       text,
       HasSubstr("foldd_cache_requests_total{result=\"hit\",tier=\"disk\"} 3"));
+  EXPECT_THAT(text, HasSubstr("process_cpu_seconds_total 2.5"));
   EXPECT_THAT(text, HasSubstr("foldd_jobs{state=\"running\"} 4"));
   EXPECT_THAT(text, HasSubstr("foldd_compile_duration_seconds_count 1"));
   EXPECT_THAT(text, HasSubstr("_bucket{le=\"0.03\"} 1"));

@@ -34,8 +34,7 @@ class OperationServiceTest : public testing::Test {
   CallEnd StartCompile(const v1::CompileRequest& request,
                        longrunning::Operation* operation) {
     grpc::ClientContext context;
-    return ReadEnd(
-        server_->stub().StartCompile(&context, request, operation));
+    return ReadEnd(server_->stub().StartCompile(&context, request, operation));
   }
   CallEnd Get(const std::string& name, longrunning::Operation* operation) {
     grpc::ClientContext context;
@@ -67,8 +66,7 @@ class OperationServiceTest : public testing::Test {
     google::protobuf::Empty nothing;
     return ReadEnd(stub_->DeleteOperation(&context, request, &nothing));
   }
-  std::vector<std::string> List(const std::string& filter,
-                                int page_size = 0) {
+  std::vector<std::string> List(const std::string& filter, int page_size = 0) {
     std::vector<std::string> names;
     longrunning::ListOperationsRequest request;
     request.set_name("operations");
@@ -243,8 +241,7 @@ TEST_F(OperationServiceTest, DeletedItIsForgotten) {
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_EQ(Delete(operation.name()).code, StatusCode::OK);
   waiter.join();
-  EXPECT_TRUE(waited.code == StatusCode::OK ||
-              waited.reason == "NO_OPERATION");
+  EXPECT_TRUE(waited.code == StatusCode::OK || waited.reason == "NO_OPERATION");
   EXPECT_EQ(Get(operation.name(), &operation).reason, "NO_OPERATION");
   EXPECT_EQ(Delete(operation.name()).code, StatusCode::NOT_FOUND);
   EXPECT_EQ(Wait("operations/" + std::string(64, 'a'), &operation).code,
@@ -255,8 +252,9 @@ TEST_F(OperationServiceTest, DeletedItIsForgotten) {
 TEST_F(OperationServiceTest, ManyAreListedInPages) {
   for (int i = 0; i < 7; ++i) {
     longrunning::Operation operation;
-    ASSERT_EQ(StartCompile(Script("size " + std::to_string(i)), &operation).code,
-              StatusCode::OK);
+    ASSERT_EQ(
+        StartCompile(Script("size " + std::to_string(i)), &operation).code,
+        StatusCode::OK);
     ASSERT_EQ(Wait(operation.name(), &operation).code, StatusCode::OK);
   }
   std::vector<std::string> names = List("", 3);

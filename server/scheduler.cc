@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "server/telemetry/log.h"
 #include "spdlog/spdlog.h"
 
 namespace fold {
@@ -33,26 +34,26 @@ v1::JobEvent StateEvent(v1::Progress::State state) {
   return event;
 }
 
-// Labels of metrics must be few: names that no pass could have are one.
-std::string PassLabel(const std::string& name) {
-  bool plain = !name.empty() && name.size() <= 40 &&
-               std::all_of(name.begin(), name.end(), [](char c) {
-                 return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                        c == '_' || c == '-';
-               });
-  return plain ? name : "other";
-}
-
 }  // namespace
 
 class Scheduler::Flight {
  public:
-  Flight(std::string name, CompileRequestSpec spec)
-      : name(std::move(name)), spec(std::move(spec)) {}
+  Flight(std::string name, CompileRequestSpec given, Tracer* tracer)
+      : name(std::move(name)),
+        spec(std::move(given)),
+        own_span(spec.trace.valid() ? Span()
+                                    : StartSpan(tracer, "compile", {})),
+        trace(spec.trace.valid() ? spec.trace : own_span.context()),
+        queue_span(StartSpan(tracer, "queue", trace)) {
+    queue_span.Set("foldd.action_digest", spec.job.action.digest.hash());
+  }
 
   const std::string name;  // instance and action hash
   const CompileRequestSpec spec;
   const Clock::time_point queued_at = Clock::now();
+  Span own_span;             // where no caller brought one
+  const TraceContext trace;  // what its spans are below
+  Span queue_span;           // ended by the worker that takes it
   JobHandle handle;
 
   // The scheduler's, under its mutex.
@@ -65,6 +66,11 @@ class Scheduler::Flight {
   // For those who join late.
   std::vector<v1::JobEvent> diagnostics;
   v1::JobEvent last_progress = StateEvent(v1::Progress::QUEUED);
+
+  std::string LastPass() {
+    std::lock_guard lock(mutex);
+    return last_progress.progress().pass_name();
+  }
 
   void Tell(const v1::JobEvent& event) {
     std::lock_guard lock(mutex);
@@ -87,12 +93,15 @@ class Scheduler::Flight {
 // The pool takes all that the scheduler gives it: the bound on what waits is
 // the scheduler's, which also counts those that gave up.
 Scheduler::Scheduler(SchedulerLimits limits, JobRunner* runner,
-                     ResultCache* cache, Metrics* metrics, CrashList* crashes)
+                     ResultCache* cache, Metrics* metrics, CrashList* crashes,
+                     Tracer* tracer)
     : limits_(limits),
       runner_(runner),
       cache_(cache),
       metrics_(metrics),
       crashes_(crashes),
+      tracer_(tracer),
+      recorder_(metrics, tracer),
       pool_(limits.workers, std::numeric_limits<int32_t>::max()) {
   watch_ = std::make_unique<LoopThread>([this] { WatchQueue(); });
 }
@@ -133,7 +142,7 @@ std::optional<Failure> Scheduler::Join(CompileRequestSpec spec,
                    "all workers are busy and the queue is full",
                    {{"queued", std::to_string(waiting_)}}};
   }
-  *ticket = std::make_shared<Flight>(name, std::move(spec));
+  *ticket = std::make_shared<Flight>(name, std::move(spec), tracer_);
   (*ticket)->queue_until = queue_until;
   {
     std::lock_guard flight_lock((*ticket)->mutex);
@@ -181,6 +190,10 @@ bool Scheduler::Drain(std::chrono::milliseconds limit) {
   return false;
 }
 
+const TraceContext& Scheduler::TraceOf(const Ticket& ticket) {
+  return ticket->trace;
+}
+
 bool Scheduler::TakeUp(const Ticket& flight) {
   std::lock_guard lock(mutex_);
   // Otherwise everybody left while it waited, or it waited for too long.
@@ -193,8 +206,15 @@ bool Scheduler::TakeUp(const Ticket& flight) {
 void Scheduler::Run(const Ticket& flight) {
   if (!TakeUp(flight)) return;
   metrics_->Observe(Metric::kQueueSeconds, {}, SecondsSince(flight->queued_at));
+  flight->queue_span.End();
+  recorder_.Progress();
+  LogScope action({{"action_digest", flight->spec.job.action.digest.hash()}});
+  LogScope trace(TraceFields(flight->trace));
   flight->Tell(StateEvent(v1::Progress::RUNNING));
-  Finish(flight, Compile(*flight));
+  auto outcome = Compile(*flight);
+  flight->own_span.End();
+  recorder_.Progress();
+  Finish(flight, std::move(outcome));
 }
 
 void Scheduler::WatchQueue() {
@@ -208,7 +228,6 @@ void Scheduler::WatchQueue() {
 }
 
 void Scheduler::ExpireOverdue() {
-  auto outcome = std::make_shared<CompileOutcome>();
   auto now = Clock::now();
   std::lock_guard lock(mutex_);
   for (auto at = flights_.begin(); at != flights_.end();) {
@@ -220,6 +239,7 @@ void Scheduler::ExpireOverdue() {
     at = flights_.erase(at);
     flight->waiting = false;
     --waiting_;
+    auto outcome = std::make_shared<CompileOutcome>();
     outcome->failure = Failure{
         "QUEUE_TIMEOUT",
         "the compile waited for a worker for longer than it may",
@@ -272,10 +292,16 @@ std::shared_ptr<CompileOutcome> Scheduler::Compile(Flight& flight) {
     return outcome;
   }
   auto start = Clock::now();
-  JobOutcome job =
-      runner_->Run(flight.spec.job, &flight.handle,
-                   [&](const v1::JobEvent& event) { flight.Tell(event); });
-  RecordExit(job, SecondsSince(start));
+  Span span = recorder_.Begin(flight.trace);
+  std::string traceparent = FormatTraceparent(span.context());
+  JobOutcome job = runner_->Run(
+      flight.spec.job, &flight.handle,
+      [&](const v1::JobEvent& event) {
+        recorder_.Progress();
+        flight.Tell(event);
+      },
+      traceparent);
+  recorder_.End(std::move(span), job, SecondsSince(start), flight.LastPass());
   if (crashes_ != nullptr) crashes_->Record(model, job);
   if (job.failure) {
     outcome->failure = std::move(job.failure);
@@ -329,26 +355,8 @@ void Scheduler::Keep(const Flight& flight, CompileOutcome* outcome) {
   }
   // The caller has the result all the same.
   metrics_->Count(Metric::kCacheWriteErrors);
-  spdlog::warn("action {}: the result is not kept: {}", name.hash,
-               std::string(status.message()));
-}
-
-void Scheduler::RecordExit(const JobOutcome& job, double seconds) {
-  metrics_->Count(Metric::kJobExits,
-                  {job.failure ? job.failure->reason : "DONE"});
-  metrics_->Observe(Metric::kCompileSeconds, {}, seconds);
-  if (job.exit.peak_memory_bytes() > 0) {
-    metrics_->Observe(Metric::kJobPeakBytes, {},
-                      static_cast<double>(job.exit.peak_memory_bytes()));
-  }
-  if (job.failure) {
-    spdlog::info("a compile failed: {}: {}", job.failure->reason,
-                 job.failure->message);
-  }
-  for (const v1::PassTime& pass : job.report.run().passes()) {
-    metrics_->Observe(Metric::kPassSeconds, {PassLabel(pass.name())},
-                      static_cast<double>(pass.wall_microseconds()) * 1e-6);
-  }
+  LogScope scope({{"error", std::string(status.message())}});
+  spdlog::warn("a result is not kept");
 }
 
 void Scheduler::Finish(const Ticket& flight,

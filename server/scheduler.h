@@ -16,9 +16,11 @@
 #include "proto/foldd/v1/job.pb.h"
 #include "server/crash_list.h"
 #include "server/failure.h"
+#include "server/job_record.h"
 #include "server/job_runner.h"
 #include "server/metrics.h"
 #include "server/result_cache.h"
+#include "server/telemetry/trace.h"
 #include "server/worker_pool.h"
 
 namespace fold {
@@ -45,6 +47,7 @@ struct CompileRequestSpec {
   std::string client;            // who asks
   foldd::v1::Manifest manifest;  // what is known before the compile
   bool fresh = false;            // do not take the answer from the cache
+  TraceContext trace;            // the caller's span; may be without a trace
   // How long this caller lets it wait for a worker; 0: as the scheduler says.
   std::chrono::milliseconds queue_timeout{0};
 };
@@ -63,9 +66,10 @@ struct SchedulerLimits {
 class Scheduler {
  public:
   // Owns none of these. Models that `crashes` refuses are not compiled; null:
-  // none is refused.
+  // none is refused. `tracer` may be null.
   Scheduler(SchedulerLimits limits, JobRunner* runner, ResultCache* cache,
-            Metrics* metrics, CrashList* crashes = nullptr);
+            Metrics* metrics, CrashList* crashes = nullptr,
+            Tracer* tracer = nullptr);
   ~Scheduler();
 
   class Flight;  // a compile that waits or runs
@@ -84,6 +88,10 @@ class Scheduler {
   // Whether all of it ended by itself.
   bool Drain(std::chrono::milliseconds limit);
 
+  // The trace of a compile: of the caller who started it, or of its own. For
+  // those who joined it: they link to it.
+  static const TraceContext& TraceOf(const Ticket& ticket);
+
   int64_t queued() const;
   int64_t running() const;
   // How long the oldest that waits has waited.
@@ -97,7 +105,6 @@ class Scheduler {
   void ExpireOverdue();
   std::shared_ptr<CompileOutcome> Compile(Flight& flight);
   void Keep(const Flight& flight, CompileOutcome* outcome);
-  void RecordExit(const JobOutcome& job, double seconds);
   void Finish(const Ticket& flight,
               std::shared_ptr<const CompileOutcome> outcome);
 
@@ -106,6 +113,8 @@ class Scheduler {
   ResultCache* const cache_;
   Metrics* const metrics_;
   CrashList* const crashes_;
+  Tracer* const tracer_;
+  JobRecorder recorder_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool draining_ = false;

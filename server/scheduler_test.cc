@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <thread>
 
 #include "gmock/gmock.h"
@@ -78,8 +79,8 @@ class SchedulerTest : public testing::Test {
     runner_ = std::make_unique<JobRunner>(folder, limits, process_.get());
     metrics_ = std::make_unique<Metrics>();
     scheduler_ = std::make_unique<Scheduler>(
-        SchedulerLimits{workers, queue, queue_timeout_}, runner_.get(),
-        &cache_, metrics_.get(), &crashes_);
+        SchedulerLimits{workers, queue, queue_timeout_}, runner_.get(), &cache_,
+        metrics_.get(), &crashes_, &tracer_);
   }
 
   CompileRequestSpec Spec(const std::string& script) {
@@ -110,6 +111,17 @@ class SchedulerTest : public testing::Test {
            std::string::npos;
   }
 
+  // The spans that have ended, by name; those of one name in no order.
+  std::multimap<std::string, SpanRecord> Spans() {
+    std::multimap<std::string, SpanRecord> spans;
+    for (SpanRecord& span : tracer_.Take(1000, milliseconds(0))) {
+      std::string name = span.name;
+      spans.emplace(name, std::move(span));
+    }
+    return spans;
+  }
+
+  Tracer tracer_{true, 1, 1000};
   std::chrono::milliseconds queue_timeout_{60'000};
   MemoryStore store_{64 << 20};
   ResultCache cache_{&store_};
@@ -204,6 +216,71 @@ TEST_F(SchedulerTest, EqualActionsAreOneCompile) {
   ASSERT_FALSE(scheduler_->Join(spec, &fresh, &ticket).has_value());
   EXPECT_FALSE(fresh.Wait()->run.cached());
   EXPECT_TRUE(RanTimes(2));
+}
+
+TEST_F(SchedulerTest, SpansBelongToTheTraceOfTheFirstCaller) {
+  Waiter first, second;
+  CompileRequestSpec spec = Spec("sleep 100");
+  TraceContext trace = spec.trace = NewTrace(true);
+  Scheduler::Ticket one, two;
+  ASSERT_FALSE(scheduler_->Join(spec, &first, &one).has_value());
+  spec.trace = NewTrace(true);
+  ASSERT_FALSE(scheduler_->Join(spec, &second, &two).has_value());
+  EXPECT_EQ(Scheduler::TraceOf(two).span_id, trace.span_id);
+  EXPECT_EQ(first.Reason() + second.Reason(), "DONEDONE");
+  auto spans = Spans();
+  ASSERT_EQ(spans.size(), 3u);
+  ASSERT_TRUE(spans.count("queue") && spans.count("job") &&
+              spans.count("pass fold"));
+  const SpanRecord& queue = spans.find("queue")->second;
+  const SpanRecord& job = spans.find("job")->second;
+  const SpanRecord& pass = spans.find("pass fold")->second;
+  EXPECT_EQ(queue.parent_span_id, trace.span_id);
+  EXPECT_EQ(job.parent_span_id, trace.span_id);
+  EXPECT_EQ(pass.parent_span_id, job.context.span_id);
+  for (const auto& [name, span] : spans) {
+    EXPECT_EQ(span.context.trace_id, trace.trace_id) << name;
+  }
+  EXPECT_LE(queue.end_nanos, job.start_nanos);
+  EXPECT_LE(job.start_nanos, pass.start_nanos);
+  EXPECT_LE(pass.end_nanos, job.end_nanos);
+  EXPECT_GE(job.end_nanos - job.start_nanos, 100'000'000);
+}
+
+TEST_F(SchedulerTest, ACompileWithoutACallersTraceHasItsOwn) {
+  Waiter waiter;
+  Join("", &waiter);
+  EXPECT_EQ(waiter.Reason(), "DONE");
+  auto spans = Spans();
+  ASSERT_EQ(spans.count("compile"), 1u);
+  const SpanRecord& own = spans.find("compile")->second;
+  EXPECT_EQ(own.parent_span_id, "");
+  ASSERT_EQ(spans.count("job"), 1u);
+  EXPECT_EQ(spans.find("job")->second.parent_span_id, own.context.span_id);
+}
+
+TEST_F(SchedulerTest, ATraceThatIsNotRecordedHasNoSpans) {
+  Waiter waiter;
+  CompileRequestSpec spec = Spec("");
+  spec.trace = NewTrace(false);
+  Scheduler::Ticket ticket;
+  ASSERT_FALSE(scheduler_->Join(spec, &waiter, &ticket).has_value());
+  EXPECT_EQ(waiter.Reason(), "DONE");
+  EXPECT_TRUE(Spans().empty());
+}
+
+TEST_F(SchedulerTest, TheOldestThatWaitsIsKnown) {
+  Make(1, 8);
+  EXPECT_EQ(scheduler_->OldestQueuedSeconds(), 0);
+  Waiter running, waiting;
+  Join("sleep 400", &running);
+  running.WaitRunning();
+  EXPECT_EQ(scheduler_->OldestQueuedSeconds(), 0);
+  Join("sleep 1", &waiting);
+  std::this_thread::sleep_for(milliseconds(50));
+  EXPECT_GE(scheduler_->OldestQueuedSeconds(), 0.05);
+  EXPECT_EQ(waiting.Reason(), "DONE");
+  EXPECT_EQ(scheduler_->OldestQueuedSeconds(), 0);
 }
 
 TEST_F(SchedulerTest, TheLastWaiterToLeaveKillsTheCompile) {

@@ -19,12 +19,14 @@
 #include "server/http_port.h"
 #include "server/job_runner.h"
 #include "server/metrics.h"
+#include "server/process_stats.h"
 #include "server/reproducer_folder.h"
 #include "server/rpc/call_registry.h"
 #include "server/rpc/dispatcher.h"
 #include "server/rpc/operation_table.h"
 #include "server/scheduler.h"
 #include "server/target_catalog.h"
+#include "server/telemetry/telemetry.h"
 #include "spdlog/spdlog.h"
 
 namespace fold {
@@ -42,6 +44,9 @@ constexpr int64_t kLookupQueue = 4096;
 constexpr milliseconds kHealthInterval{500};
 // For results to reach the shared cache, when no call is left.
 constexpr milliseconds kShareGrace{5000};
+constexpr char kVersion[] = "0.1.0";
+// For the last spans to be sent, when all else has ended.
+constexpr milliseconds kTraceGrace{3'000};
 // For connections to close, when no call is left.
 constexpr milliseconds kCloseGrace{500};
 
@@ -67,14 +72,17 @@ struct Server::Parts {
   absl::Status StartGrpc();
   absl::Status StartHttp();
   absl::Status Readiness() const;
+  absl::Status StartTelemetry();
   void RefreshGauges();
   // Makes a bundle a blob, where it is small enough for the memory of one.
   void PublishReproducer(const std::string& digest, const std::string& path);
+  void RefreshProcess();
   void WatchHealth();
   void StopPorts();
 
   const Config config;
   Metrics metrics;
+  std::unique_ptr<Telemetry> telemetry;
   ByteBudget budget;
   TargetCatalog targets;
   std::unique_ptr<CacheStack> cache;
@@ -101,7 +109,21 @@ struct Server::Parts {
   std::unique_ptr<LoopThread> health_thread;
 };
 
+absl::Status Server::Parts::StartTelemetry() {
+  auto started = Telemetry::Start(
+      {config.otlp_endpoint, config.otlp_file, config.trace_ratio, kVersion},
+      [this](const std::string& result, int64_t spans) {
+        metrics.Count(Metric::kTraceSpans, {result},
+                      static_cast<double>(spans));
+      });
+  if (!started.ok()) return started.status();
+  telemetry = std::move(*started);
+  return absl::OkStatus();
+}
+
 absl::Status Server::Parts::Build() {
+  absl::Status traced = StartTelemetry();
+  if (!traced.ok()) return traced;
   auto loaded = TargetCatalog::Load(config.targets_folder);
   if (!loaded.ok()) return loaded.status();
   targets = std::move(*loaded);
@@ -134,11 +156,11 @@ absl::Status Server::Parts::Build() {
   scheduler = std::make_unique<Scheduler>(
       SchedulerLimits{config.workers, config.queue_length,
                       std::chrono::seconds(config.queue_seconds)},
-      runner.get(), cache->results(), &metrics, &crashes);
+      runner.get(), cache->results(), &metrics, &crashes, telemetry->tracer());
   lookups = std::make_unique<WorkerPool>(kLookupThreads, kLookupQueue);
   uploads = std::make_unique<UploadSessions>(
       config.max_uploads, std::chrono::seconds(config.upload_idle_seconds));
-  metrics.Set(Metric::kBuildInfo, {"0.1.0", compiler->compiler_id()}, 1);
+  metrics.Set(Metric::kBuildInfo, {kVersion, compiler->compiler_id()}, 1);
   absl::Status status = StartOperations(data + "/operations.db");
   // What the last server left is taken up, with its inputs held, before anyone
   // can make the cache forget them.
@@ -165,6 +187,7 @@ absl::Status Server::Parts::StartOperations(const std::string& path) {
   parts.cache_admin = cache->admin();
   parts.scheduler = scheduler.get();
   parts.budget = &budget;
+  parts.tracer = telemetry->tracer();
   parts.lookups = lookups.get();
   calls = std::make_unique<CallRegistry>(CallRegistry::Limits{
       config.max_calls, std::chrono::seconds(config.stall_seconds),
@@ -245,6 +268,10 @@ absl::Status Server::Parts::Readiness() const {
 void Server::Parts::RefreshGauges() {
   auto number = [](int64_t value) { return static_cast<double>(value); };
   metrics.Set(Metric::kQueueDepth, {}, number(scheduler->queued()));
+  metrics.Set(Metric::kQueueOldestSeconds, {},
+              static_cast<double>(scheduler->oldest_wait().count()) * 1e-3);
+  metrics.Set(Metric::kQueueLimit, {}, number(config.queue_length));
+  metrics.Set(Metric::kWorkers, {}, number(config.workers));
   metrics.Set(Metric::kJobs, {"queued"}, number(scheduler->queued()));
   metrics.Set(Metric::kJobs, {"running"}, number(scheduler->running()));
   cache->RefreshGauges();
@@ -258,7 +285,21 @@ void Server::Parts::RefreshGauges() {
                 sandbox.walls[i].stands ? 1 : 0);
   }
   metrics.Set(Metric::kReproducerBytes, {}, number(reproducers->bytes()));
+  metrics.Set(Metric::kInflightLimitBytes, {}, number(budget.limit()));
   metrics.Set(Metric::kReady, {}, Readiness().ok() ? 1 : 0);
+  RefreshProcess();
+}
+
+void Server::Parts::RefreshProcess() {
+  auto number = [](int64_t value) { return static_cast<double>(value); };
+  ProcessStats stats = ReadProcessStats();
+  metrics.Raise(Metric::kProcessCpu, {}, stats.cpu_seconds);
+  metrics.Set(Metric::kProcessResident, {}, number(stats.resident_bytes));
+  metrics.Set(Metric::kProcessVirtual, {}, number(stats.virtual_bytes));
+  metrics.Set(Metric::kProcessThreads, {}, number(stats.threads));
+  metrics.Set(Metric::kProcessOpenFds, {}, number(stats.open_fds));
+  metrics.Set(Metric::kProcessMaxFds, {}, number(stats.max_fds));
+  metrics.Set(Metric::kProcessStart, {}, stats.start_seconds);
 }
 
 void Server::Parts::WatchHealth() {
@@ -321,6 +362,7 @@ bool Server::Drain() {
       std::max(end - Clock::now(), Clock::duration(0))));
   parts_->StopPorts();
   parts_->cache->Drain(kShareGrace);
+  parts_->telemetry->Stop(kTraceGrace);
   return clean;
 }
 

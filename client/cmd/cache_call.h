@@ -20,7 +20,7 @@ std::optional<ClientError> CallCache(
   Client client(server.address, server.timeout_seconds * 1000);
   auto stub = foldd::v1::Cache::NewStub(client.channel());
   grpc::ClientContext context;
-  client.SetDeadline(&context);
+  client.SetUp(&context);
   grpc::Status status = (stub.get()->*method)(&context, request, response);
   if (status.ok()) return std::nullopt;
   return ReadStatus(status);

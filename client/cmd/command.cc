@@ -1,6 +1,7 @@
 #include "client/cmd/command.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "compiler/api/error_table.h"
 
@@ -14,7 +15,19 @@ std::vector<Flag> ServerFlagTable(ServerFlags* flags) {
        SetInteger(&flags->timeout_seconds, 0, 1 << 20)},
       {"--instance", "NAME", "the namespace on the server [the default one]",
        SetText(&flags->instance)},
+      {"--traceparent", "T", "the trace of the call [$TRACEPARENT]",
+       SetText(&flags->traceparent)},
   };
+}
+
+std::string SetTrace(const ServerFlags& flags, Client* client) {
+  if (flags.traceparent.empty()) {
+    const char* inherited = std::getenv("TRACEPARENT");
+    if (inherited != nullptr) (void)client->SetTraceparent(inherited);
+    return "";
+  }
+  if (client->SetTraceparent(flags.traceparent)) return "";
+  return "--traceparent: '" + flags.traceparent + "' is no traceparent";
 }
 
 int UsageError(const std::string& message) {

@@ -17,9 +17,14 @@ struct ServerFlags {
   std::string address = "127.0.0.1:50051";
   int64_t timeout_seconds = 0;  // 0: none
   std::string instance;         // empty: the default one
+  std::string traceparent;      // empty: that of the environment, if any
 };
 
 std::vector<Flag> ServerFlagTable(ServerFlags* flags);
+
+// Makes the calls of `client` part of the trace of --traceparent, or of the
+// environment's TRACEPARENT if that is one. Returns what is wrong, or "".
+std::string SetTrace(const ServerFlags& flags, Client* client);
 
 // Says what is wrong with the line; returns the exit code for it.
 int UsageError(const std::string& message);

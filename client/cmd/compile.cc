@@ -187,6 +187,8 @@ int CompileCommand(std::span<const std::string> arguments) {
   if (!error.empty()) return InputError(error);
   FillRequest(service, &inputs.request);
   Client client(service.server.address, service.server.timeout_seconds * 1000);
+  error = SetTrace(service.server, &client);
+  if (!error.empty()) return UsageError(error);
   if (service.detach) return Detach(service, &inputs, &client);
   CompileAnswer answer;
   Display display;

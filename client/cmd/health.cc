@@ -15,6 +15,8 @@ int HealthCommand(std::span<const std::string> arguments) {
     return UsageError("usage: foldctl health [--server A]");
   }
   Client client(server.address, server.timeout_seconds * 1000);
+  std::string bad_trace = SetTrace(server, &client);
+  if (!bad_trace.empty()) return UsageError(bad_trace);
   std::string serving;
   if (auto error = client.Health(&serving)) return CallError(*error);
   std::printf("%s\n", serving.c_str());

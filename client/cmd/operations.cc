@@ -72,7 +72,7 @@ class OperationCalls {
     do {
       longrunning::ListOperationsResponse response;
       grpc::ClientContext context;
-      client_.SetDeadline(&context);
+      client_.SetUp(&context);
       grpc::Status status = stub_->ListOperations(&context, request, &response);
       if (!status.ok()) return CallError(ReadStatus(status));
       for (const auto& operation : response.operations()) Print(operation);
@@ -86,7 +86,7 @@ class OperationCalls {
     request.set_name(name);
     longrunning::Operation operation;
     grpc::ClientContext context;
-    client_.SetDeadline(&context);
+    client_.SetUp(&context);
     grpc::Status status = stub_->GetOperation(&context, request, &operation);
     if (!status.ok()) return CallError(ReadStatus(status));
     Print(operation);
@@ -100,7 +100,7 @@ class OperationCalls {
     longrunning::Operation operation;
     for (int broken = 0; !operation.done();) {
       grpc::ClientContext context;
-      client_.SetDeadline(&context);
+      client_.SetUp(&context);
       context.set_wait_for_ready(true);
       grpc::Status status = stub_->WaitOperation(&context, request, &operation);
       if (status.ok()) {
@@ -119,7 +119,7 @@ class OperationCalls {
     request.set_name(name);
     google::protobuf::Empty nothing;
     grpc::ClientContext context;
-    client_.SetDeadline(&context);
+    client_.SetUp(&context);
     grpc::Status status = stub_->CancelOperation(&context, request, &nothing);
     return status.ok() ? int{kExitDone} : CallError(ReadStatus(status));
   }
@@ -129,7 +129,7 @@ class OperationCalls {
     request.set_name(name);
     google::protobuf::Empty nothing;
     grpc::ClientContext context;
-    client_.SetDeadline(&context);
+    client_.SetUp(&context);
     grpc::Status status = stub_->DeleteOperation(&context, request, &nothing);
     return status.ok() ? int{kExitDone} : CallError(ReadStatus(status));
   }

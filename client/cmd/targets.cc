@@ -65,6 +65,8 @@ int TargetsCommand(std::span<const std::string> arguments) {
     return UsageError("usage: foldctl targets [NAME | --check FILE]");
   }
   Client client(server.address, server.timeout_seconds * 1000);
+  std::string bad_trace = SetTrace(server, &client);
+  if (!bad_trace.empty()) return UsageError(bad_trace);
   if (!check.empty()) return Check(client, check);
   return line.positional.empty() ? List(client)
                                  : Print(client, line.positional[0]);

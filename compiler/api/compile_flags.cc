@@ -150,6 +150,8 @@ std::vector<Flag> CompileFlagTable(CompileFlags* flags) {
        [=](std::string_view text) { return SetPasses(text, options); }},
       {"--progress-fd", "N", "write progress to this descriptor",
        SetInteger(&flags->progress_fd, 0, 1 << 20), true},
+      {"--job-traceparent", "T", "the trace that the compile is for",
+       SetText(&flags->traceparent), true},
   };
 }
 

@@ -19,6 +19,7 @@ struct CompileFlags {
   std::string encodings_path;  // --encodings; empty: none
   std::string report_path;     // --report; empty: none
   int64_t progress_fd = -1;    // --progress-fd; -1: none
+  std::string traceparent;     // --job-traceparent, in its events; empty: none
   foldd::v1::CompileOptions options;
 };
 

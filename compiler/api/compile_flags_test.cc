@@ -16,17 +16,29 @@ std::string Parse(std::vector<std::string> line, CompileFlags* flags) {
 
 TEST(CompileFlags, ReadsEveryFlag) {
   CompileFlags flags;
-  ASSERT_EQ(Parse({"m.onnx",          "--target",
-                   "x86-64",          "-o",
-                   "m.fold",          "--encodings",
-                   "e.json",          "--report=r.json",
-                   "--shape",         "in:0=1,3,8,8",
-                   "--shape=a=b=4",   "--io=quantized",
-                   "--require",       "integer-only",
-                   "--require=exact", "--taps",
-                   "--sheets",        "--dump-after=fold",
-                   "--verify=each",   "--passes=a,b",
-                   "--progress-fd",   "3"},
+  ASSERT_EQ(Parse({"m.onnx",
+                   "--target",
+                   "x86-64",
+                   "-o",
+                   "m.fold",
+                   "--encodings",
+                   "e.json",
+                   "--report=r.json",
+                   "--shape",
+                   "in:0=1,3,8,8",
+                   "--shape=a=b=4",
+                   "--io=quantized",
+                   "--require",
+                   "integer-only",
+                   "--require=exact",
+                   "--taps",
+                   "--sheets",
+                   "--dump-after=fold",
+                   "--verify=each",
+                   "--passes=a,b",
+                   "--progress-fd",
+                   "3",
+                   "--job-traceparent=00-ab-cd-01"},
                   &flags),
             "");
   EXPECT_EQ(flags.model_path, "m.onnx");
@@ -35,6 +47,7 @@ TEST(CompileFlags, ReadsEveryFlag) {
   EXPECT_EQ(flags.encodings_path, "e.json");
   EXPECT_EQ(flags.report_path, "r.json");
   EXPECT_EQ(flags.progress_fd, 3);
+  EXPECT_EQ(flags.traceparent, "00-ab-cd-01");
   const v1::CompileOptions& options = flags.options;
   ASSERT_EQ(options.shapes_size(), 2);
   EXPECT_EQ(options.shapes(0).name(), "in:0");

@@ -123,11 +123,13 @@ void RunToProto(const CompileReport& report, v1::RunRecord* run) {
   for (const PassSummary& pass : report.passes) {
     v1::PassTime* time = run->add_passes();
     time->set_name(pass.name);
+    time->set_start_microseconds(Microseconds(pass.start_seconds));
     time->set_wall_microseconds(Microseconds(pass.seconds));
     for (const SheetSummary& sheet : pass.sheets) {
       time->add_sheet_microseconds(Microseconds(sheet.seconds));
     }
   }
+  run->set_start_unix_microseconds(report.start_unix_microseconds);
   run->set_wall_microseconds(Microseconds(report.seconds));
   run->set_prover_microseconds(Microseconds(report.prover_seconds));
 }

@@ -49,10 +49,12 @@ CompileReport Filled() {
                               3,
                               4,
                               0.25}};
+  report.passes[0].start_seconds = 0.125;
   report.imported = report.lowered = {{node}, {"x"}, {"y"}};
   report.ops = {{"op", "conv", {"a", "b"}, Exactness::kBounded, 2}};
   report.memory = {{"ram", 1, 2, 3}};
   report.diagnostics = {{DiagnosticCode::bad_scale, "m", "n"}};
+  report.start_unix_microseconds = 1'000'000;
   report.seconds = 1.5;
   report.prover_seconds = 0.25;
   return report;
@@ -106,6 +108,8 @@ TEST(ConvertReport, ValuesArriveInTheirPlaces) {
   EXPECT_EQ(message.ops(0).exactness(), v1::BOUNDED);
   EXPECT_EQ(message.memory(0).arena_bytes(), 3);
   EXPECT_EQ(message.run().passes(0).wall_microseconds(), 500'000);
+  EXPECT_EQ(message.run().passes(0).start_microseconds(), 125'000);
+  EXPECT_EQ(message.run().start_unix_microseconds(), 1'000'000);
   EXPECT_EQ(message.run().wall_microseconds(), 1'500'000);
   EXPECT_EQ(message.run().prover_microseconds(), 250'000);
 }

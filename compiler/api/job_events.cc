@@ -30,18 +30,19 @@ void JobEventWriter::Progress(std::string_view pass_name, int pass_index,
   progress->set_pass_name(std::string(pass_name));
   progress->set_pass_index(pass_index);
   progress->set_pass_total(pass_total);
-  Write(event);
+  Write(&event);
 }
 
 void JobEventWriter::Diagnostic(const foldd::v1::Diagnostic& diagnostic) {
   foldd::v1::JobEvent event;
   *event.mutable_diagnostic() = diagnostic;
-  Write(event);
+  Write(&event);
 }
 
-void JobEventWriter::Write(const foldd::v1::JobEvent& event) {
+void JobEventWriter::Write(foldd::v1::JobEvent* event) {
   if (fd_ < 0) return;
-  std::string body = event.SerializeAsString();
+  event->set_traceparent(traceparent_);
+  std::string body = event->SerializeAsString();
   if (body.size() > kMaxEventBytes) return;
   std::string bytes;
   for (size_t i = 0; i < kHeaderBytes; ++i) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "proto/foldd/v1/job.pb.h"
 
@@ -15,14 +16,17 @@ namespace fold {
 // an error: the compile goes on in silence.
 class JobEventWriter {
  public:
-  // Writes nothing if `fd` is negative. Does not own the descriptor.
-  explicit JobEventWriter(int fd) : fd_(fd) {}
+  // Writes nothing if `fd` is negative. Does not own the descriptor. Each
+  // event carries `traceparent`.
+  explicit JobEventWriter(int fd, std::string traceparent = "")
+      : fd_(fd), traceparent_(std::move(traceparent)) {}
   void Progress(std::string_view pass_name, int pass_index, int pass_total);
   void Diagnostic(const foldd::v1::Diagnostic& diagnostic);
 
  private:
-  void Write(const foldd::v1::JobEvent& event);
+  void Write(foldd::v1::JobEvent* event);
   int fd_;
+  const std::string traceparent_;
 };
 
 // The reading end: takes bytes as they come and gives whole messages.

@@ -12,7 +12,7 @@ namespace {
 TEST(JobEvents, WhatIsWrittenIsRead) {
   int fds[2];
   ASSERT_EQ(pipe2(fds, O_CLOEXEC), 0);
-  JobEventWriter writer(fds[1]);
+  JobEventWriter writer(fds[1], "00-ab-cd-01");
   writer.Progress("fold", 2, 9);
   foldd::v1::Diagnostic diagnostic;
   diagnostic.set_code("bad_scale");
@@ -32,6 +32,8 @@ TEST(JobEvents, WhatIsWrittenIsRead) {
   EXPECT_EQ(events[0].progress().pass_index(), 2);
   EXPECT_EQ(events[0].progress().pass_total(), 9);
   EXPECT_EQ(events[1].diagnostic().code(), "bad_scale");
+  EXPECT_EQ(events[0].traceparent(), "00-ab-cd-01");
+  EXPECT_EQ(events[1].traceparent(), "00-ab-cd-01");
   EXPECT_FALSE(parser.broken());
 }
 

@@ -109,7 +109,7 @@ bool RunPasses(Graph* graph, const std::vector<std::string>& names,
     record.nodes_before = static_cast<int>(graph->node_count());
     record.fake_quant_before = CountConversions(*graph);
     record.constant_bytes_before = ConstantBytes(*graph);
-    const auto start = std::chrono::steady_clock::now();
+    record.start = std::chrono::steady_clock::now();
     const size_t errors = sink->all().size();
     Rewriter rewriter(*graph, &Ops());
     const bool changed =
@@ -120,9 +120,9 @@ bool RunPasses(Graph* graph, const std::vector<std::string>& names,
     if (context.verify == VerifyMode::kEach && !Verify(*graph, name, sink)) {
       return false;
     }
-    record.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-            .count();
+    record.seconds = std::chrono::duration<double>(
+                         std::chrono::steady_clock::now() - record.start)
+                         .count();
     record.nodes_after = static_cast<int>(graph->node_count());
     record.fake_quant_after = CountConversions(*graph);
     record.constant_bytes_after = ConstantBytes(*graph);

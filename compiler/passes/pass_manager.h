@@ -3,6 +3,7 @@
 #ifndef FOLD_COMPILER_PASSES_PASS_MANAGER_H_
 #define FOLD_COMPILER_PASSES_PASS_MANAGER_H_
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct PassRecord {
   int rewrites = 0;
   std::vector<Refusal> kept;
   std::vector<Refusal> decided;  // rewrites made for a cost, and which
+  std::chrono::steady_clock::time_point start;
   double seconds = 0;
 };
 

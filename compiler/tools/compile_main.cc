@@ -61,7 +61,7 @@ class Run {
  public:
   explicit Run(CompileFlags flags)
       : flags_(std::move(flags)),
-        events_(static_cast<int>(flags_.progress_fd)),
+        events_(static_cast<int>(flags_.progress_fd), flags_.traceparent),
         folder_(flags_.model_path) {}
 
   int Go() {

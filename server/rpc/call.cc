@@ -3,6 +3,7 @@
 #include "grpcpp/impl/codegen/proto_utils.h"
 #include "server/rpc/call_registry.h"
 #include "server/rpc/status.h"
+#include "server/telemetry/rpc_span.h"
 
 namespace fold {
 namespace {
@@ -47,6 +48,9 @@ void Call::Begin() {
   auto self = self_;
   parts_->metrics->Count(Metric::kRpcStarted, {std::string(method_->service),
                                                std::string(method_->name)});
+  span_ = StartRpcSpan(parts_->tracer, std::string(method_->service),
+                       std::string(method_->name), Header("traceparent"),
+                       Header("tracestate"));
   if (!parts_->calls->Add(self_)) {
     return Fail({"TOO_MANY_CALLS",
                  "the server has as many calls as it takes",
@@ -112,6 +116,7 @@ void Call::OnReadDone(bool ok) {
     reading_ = false;
     if (end_) return;
     SetWaits(Waits::kNothing);
+    if (ok) log_.request_bytes += static_cast<int64_t>(in_.Length());
     if (ok && grant_) grant_->ShrinkTo(static_cast<int64_t>(in_.Length()));
   }
   if (ok && static_cast<int64_t>(in_.Length()) > message_bytes_) {
@@ -132,6 +137,7 @@ void Call::Write(const google::protobuf::Message& message) {
   out_.Clear();
   (void)grpc::GenericSerialize<grpc::ProtoBufferWriter,
                                google::protobuf::Message>(message, &out_, &own);
+  log_.response_bytes += static_cast<int64_t>(out_.Length());
   writing_ = true;
   SetWaits(Waits::kWritten);
   StartWrite(&out_);
@@ -145,6 +151,7 @@ void Call::WriteAndEnd(const google::protobuf::Message& message) {
   out_.Clear();
   (void)grpc::GenericSerialize<grpc::ProtoBufferWriter,
                                google::protobuf::Message>(message, &out_, &own);
+  log_.response_bytes += static_cast<int64_t>(out_.Length());
   writing_ = true;
   finished_ = true;
   end_ = grpc::Status::OK;
@@ -172,7 +179,28 @@ void Call::End(grpc::Status status) {
   Advance(lock);
 }
 
-void Call::Fail(const Failure& failure) { End(ToStatus(failure)); }
+void Call::Fail(const Failure& failure) {
+  {
+    std::lock_guard lock(mutex_);
+    if (end_) return;
+    log_.reason = failure.reason;
+  }
+  End(ToStatus(failure));
+}
+
+void Call::LinkTo(const TraceContext& other) {
+  std::lock_guard lock(mutex_);
+  if (other.span_id != span_.context().span_id) span_.AddLink(other);
+}
+
+void Call::Describe(const std::string& instance, const std::string& request_id,
+                    const std::string& action_digest) {
+  std::lock_guard lock(mutex_);
+  log_.instance = instance;
+  log_.request_id = request_id;
+  log_.action_digest = action_digest;
+  span_.Set("foldd.action_digest", action_digest);
+}
 
 void Call::Advance(std::unique_lock<std::mutex>& lock) {
   int64_t ticket = std::exchange(ticket_, 0);
@@ -190,12 +218,33 @@ void Call::OnCancel() {
   End(grpc::Status::CANCELLED);
 }
 
-void Call::OnDone() {
-  grpc::StatusCode code = end_ ? end_->error_code() : grpc::StatusCode::UNKNOWN;
-  std::string service(method_->service), name(method_->name);
+// Metrics, span and log line of a call that has ended.
+void Call::Record() {
+  grpc::Status end(grpc::StatusCode::UNKNOWN, "");
   std::chrono::duration<double> took = Clock::now() - start_;
-  parts_->metrics->Count(Metric::kRpcHandled, {service, name, CodeName(code)});
-  parts_->metrics->Observe(Metric::kRpcSeconds, {service, name}, took.count());
+  CallLog log;
+  {
+    std::lock_guard lock(mutex_);
+    if (end_) end = *end_;
+    EndRpcSpan(&span_, end.error_code(), end.error_message());
+    log = log_;
+  }
+  log.service = method_->service;
+  log.method = method_->name;
+  log.code = CodeName(end.error_code());
+  log.principal = principal_.name;
+  log.peer = context_->peer();
+  log.trace = span_.context();
+  log.duration_milliseconds = took.count() * 1e3;
+  parts_->metrics->Count(Metric::kRpcHandled,
+                         {log.service, log.method, log.code});
+  parts_->metrics->Observe(Metric::kRpcSeconds, {log.service, log.method},
+                           took.count());
+  LogCall(log);
+}
+
+void Call::OnDone() {
+  Record();
   parts_->calls->Remove(this);
   auto self = std::move(self_);  // what the handler holds may outlive it
 }

@@ -20,6 +20,8 @@
 #include "server/byte_budget.h"
 #include "server/failure.h"
 #include "server/rpc/service_parts.h"
+#include "server/telemetry/log.h"
+#include "server/telemetry/trace.h"
 
 namespace fold {
 
@@ -93,6 +95,14 @@ class Call : public grpc::ServerGenericBidiReactor,
   bool Admit(const std::string& instance);
   bool ended() const;
 
+  // The span of the call, from Begin on.
+  const TraceContext& trace() const { return span_.context(); }
+  // The call depends on a span of another trace: a compile that it shares.
+  void LinkTo(const TraceContext& other);
+  // For the call's line in the log.
+  void Describe(const std::string& instance, const std::string& request_id,
+                const std::string& action_digest);
+
   // What the watch does, now and then: ends the call if its caller has kept it
   // waiting for longer than `stall`, or bytes were not to be had for `wait`.
   void CheckStall(Clock::time_point now, Clock::duration stall,
@@ -107,6 +117,7 @@ class Call : public grpc::ServerGenericBidiReactor,
   enum class Waits { kNothing, kBytes, kMessage, kWritten };
 
   std::optional<Failure> Identify();
+  void Record();
   void StartReading(ByteBudget::Grant grant);
   // Called with the lock held.
   void SetWaits(Waits what);
@@ -118,6 +129,8 @@ class Call : public grpc::ServerGenericBidiReactor,
   const int64_t message_bytes_;
   const Clock::time_point start_ = Clock::now();
   Principal principal_;
+  Span span_;  // parts of it that change, with the lock held
+  CallLog log_;
   std::unique_ptr<CallHandler> handler_;
   std::shared_ptr<Call> self_;  // gRPC's hold, until OnDone
 

@@ -75,6 +75,9 @@ class CompileHandler : public CallHandler, public CompileWaiter {
   void OnOutcome(std::shared_ptr<const CompileOutcome> outcome) override {
     std::unique_lock lock(mutex_);
     outcome_ = std::move(outcome);
+    // The scheduler forgets us now. Its locks are held, and the write may be
+    // the end of this object, which must not call it then.
+    Scheduler::Ticket over = std::move(ticket_);
     WriteNext(lock);
   }
 
@@ -95,8 +98,10 @@ class CompileHandler : public CallHandler, public CompileWaiter {
       failure = parts.scheduler->Join(std::move(spec_), this, &ticket);
     }
     if (failure) return call_->Fail(*failure);
+    call_->LinkTo(Scheduler::TraceOf(ticket));
     {
       std::lock_guard lock(mutex_);
+      if (outcome_ != nullptr) return;
       ticket_ = std::move(ticket);
       if (!cancelled_) return;
     }
@@ -117,6 +122,9 @@ class CompileHandler : public CallHandler, public CompileWaiter {
     auto failure = ReadCompileRequest(request_, call_->parts(), &spec_);
     spec_.client = call_->principal().name;
     if (failure) call_->Fail(*failure);
+    spec_.trace = call_->trace();
+    call_->Describe(request_.instance_name(), request_.request_id(),
+                    spec_.job.action.digest.hash());
     prepared_ = true;
     return !failure;
   }

@@ -14,6 +14,7 @@
 #include "server/rpc/call_registry.h"
 #include "server/scheduler.h"
 #include "server/target_catalog.h"
+#include "server/telemetry/trace.h"
 #include "server/upload_sessions.h"
 #include "server/worker_pool.h"
 
@@ -36,6 +37,7 @@ struct ServiceParts {
   UploadSessions* uploads = nullptr;
   OperationStore* operation_store = nullptr;
   OperationTable* operations = nullptr;
+  Tracer* tracer = nullptr;
   // For what an RPC must not do in gRPC's own threads: hashing and reading.
   WorkerPool* lookups = nullptr;
 };

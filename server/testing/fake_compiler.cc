@@ -136,7 +136,8 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", error.c_str());
     return kExitUsage;
   }
-  JobEventWriter events(static_cast<int>(flags.progress_fd));
+  JobEventWriter events(static_cast<int>(flags.progress_fd), flags.traceparent);
+  auto start = std::chrono::system_clock::now();
   Script script = Play(model, events);
   // The bytes are a function of model, target and options, as foldc's are.
   std::string artifact = "artifact of " + DigestOf(model).hash() + " for " +
@@ -153,7 +154,12 @@ int Main(int argc, char** argv) {
   report.add_passes()->set_name("fold");
   v1::PassTime* time = report.mutable_run()->add_passes();
   time->set_name("fold");
+  time->set_start_microseconds(10);
   time->set_wall_microseconds(100);
+  report.mutable_run()->set_start_unix_microseconds(
+      std::chrono::duration_cast<std::chrono::microseconds>(
+          start.time_since_epoch())
+          .count());
   if (script.wrong) artifact[0] ^= 1;
   if (script.report) error = WriteReportFile(flags.report_path, report);
   if (error.empty() && script.artifact && script.exit_code == 0) {
