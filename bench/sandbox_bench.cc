@@ -1,6 +1,7 @@
 // What the sandbox costs a compile: from the fork to the program's main, and a
 // whole cold compile, each with and without walls, side by side in one run.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,6 +36,7 @@ const Sandbox& TheSandbox() {
 
 void PutUp(Walls walls, const std::string& folder) {
   if (chdir(folder.c_str()) != 0) _exit(3);
+  umask(0077);  // as in a job, which may not change modes
   if (walls == kLimitsOnly && !SetLimits(kLimits).empty()) _exit(3);
   if (walls == kAll && !TheSandbox().Enclose({".", {}, kLimits}).empty()) {
     _exit(3);
