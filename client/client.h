@@ -39,9 +39,9 @@ struct CompileAnswer {
 
 class Client {
  public:
-  // `address` as "HOST:PORT". Connects with the first call.
+  // Of MakeChannel (client/connection.h). Connects with the first call.
   // `timeout_milliseconds` is the deadline of each call; 0: none.
-  Client(const std::string& address, int64_t timeout_milliseconds);
+  Client(std::shared_ptr<grpc::Channel> channel, int64_t timeout_milliseconds);
 
   // `on_event` hears progress and diagnostics as they come.
   std::optional<ClientError> Compile(

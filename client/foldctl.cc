@@ -34,12 +34,16 @@ constexpr Command kCommands[] = {
      "tell what became of it", ExplainCommand},
     {"inspect", "inspect FILE", "print what an artifact holds",
      fold::InspectCommand},
+    {"token", "token new --name N --role R", "make a bearer token",
+     fold::TokenCommand},
+    {"audit", "audit verify FILE", "check a server's audit log",
+     fold::AuditCommand},
     {"health", "health", "ask whether the server takes work",
      fold::HealthCommand},
 };
 
 std::string Help() {
-  std::string help = "usage: foldctl COMMAND [--server HOST:PORT] [flags]\n";
+  std::string help = "usage: foldctl COMMAND [--server ADDRESS] [flags]\n";
   for (const Command& command : kCommands) {
     std::string row = "  " + std::string(command.line);
     row.resize(std::max<size_t>(row.size() + 2, 46), ' ');

@@ -11,6 +11,7 @@
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
 #include "proto/grpc/health/v1/health.pb.h"
+#include "server/access/access.h"
 #include "server/byte_budget.h"
 #include "server/cache/disk_store.h"
 #include "server/cache/memory_store.h"
@@ -92,6 +93,7 @@ struct Server::Parts {
 
   const Config config;
   Metrics metrics;
+  std::unique_ptr<Access> access;
   ByteBudget budget;
   TargetCatalog targets;
   std::unique_ptr<Stores> stores;
@@ -120,6 +122,9 @@ absl::Status Server::Parts::Build() {
   std::error_code error;
   std::string data = fs::absolute(config.data, error);
   if (error) return absl::InvalidArgumentError("data: " + error.message());
+  auto opened = OpenAccess(config, data, &metrics);
+  if (!opened.ok()) return opened.status();
+  access = std::move(*opened);
   auto disk = DiskStore::Open(
       {data + "/cache", config.cache_bytes, config.min_free_bytes});
   if (!disk.ok()) return disk.status();
@@ -177,8 +182,7 @@ absl::Status Server::Parts::StartGrpc() {
   builder.AddChannelArgument(
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  builder.AddListeningPort(config.listen, grpc::InsecureServerCredentials(),
-                           &grpc_port);
+  builder.AddListeningPort(config.listen, access->credentials, &grpc_port);
   builder.RegisterService(service.get());
   grpc_server = builder.BuildAndStart();
   if (grpc_server == nullptr || grpc_port == 0) {
@@ -196,6 +200,9 @@ absl::Status Server::Parts::StartHttp() {
   };
   handlers.ready = [this] { return Readiness(); };
   handlers.blobs = &stores->top;
+  handlers.gatekeeper = access->gatekeeper.get();
+  handlers.metrics_open = config.http_metrics_open;
+  handlers.certificates = access->certificates;
   auto port = HttpPort::Start(config.http, std::move(handlers));
   if (!port.ok()) return port.status();
   http = std::move(*port);

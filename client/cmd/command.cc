@@ -1,6 +1,7 @@
 #include "client/cmd/command.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "compiler/api/error_table.h"
 
@@ -8,11 +9,36 @@ namespace fold {
 
 std::vector<Flag> ServerFlagTable(ServerFlags* flags) {
   return {
-      {"--server", "HOST:PORT", "the server [127.0.0.1:50051]",
-       SetText(&flags->address)},
+      {"--server", "ADDRESS",
+       "[grpc://|grpcs://]HOST:PORT; without a scheme TLS off loopback "
+       "[127.0.0.1:50051]",
+       SetText(&flags->connect.address)},
+      {"--tls-ca", "FILE", "PEM: trust these authorities [the system's]",
+       SetText(&flags->connect.ca_file)},
+      {"--tls-certificate", "FILE", "PEM: the client's own certificate",
+       SetText(&flags->connect.certificate_file)},
+      {"--tls-key", "FILE", "PEM: its key", SetText(&flags->connect.key_file)},
+      {"--token-file", "FILE", "a bearer token [FOLDD_TOKEN's value]",
+       SetText(&flags->connect.token_file)},
+      {"--token-in-plaintext", "", "send it off loopback without TLS too",
+       SetSwitch(&flags->connect.token_in_plaintext)},
       {"--timeout", "SECONDS", "deadline of the call; 0: none [0]",
        SetInteger(&flags->timeout_seconds, 0, 1 << 20)},
   };
+}
+
+std::unique_ptr<Client> OpenClient(const ServerFlags& flags) {
+  ConnectOptions options = flags.connect;
+  const char* token = std::getenv("FOLDD_TOKEN");
+  if (token != nullptr) options.token = token;
+  std::shared_ptr<grpc::Channel> channel;
+  std::string error = MakeChannel(options, &channel);
+  if (!error.empty()) {
+    (void)UsageError(error);
+    return nullptr;
+  }
+  return std::make_unique<Client>(std::move(channel),
+                                  flags.timeout_seconds * 1000);
 }
 
 int UsageError(const std::string& message) {

@@ -3,22 +3,28 @@
 #define FOLD_CLIENT_CMD_COMMAND_H_
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "client/client.h"
+#include "client/connection.h"
 #include "compiler/api/flags.h"
 
 namespace fold {
 
 // The flags that every command with a server has.
 struct ServerFlags {
-  std::string address = "127.0.0.1:50051";
+  ConnectOptions connect;
   int64_t timeout_seconds = 0;  // 0: none
 };
 
 std::vector<Flag> ServerFlagTable(ServerFlags* flags);
+
+// A client for the flags, with the token of the environment (FOLDD_TOKEN) if
+// they name no file of it. Null, and said: an error of usage.
+std::unique_ptr<Client> OpenClient(const ServerFlags& flags);
 
 // Says what is wrong with the line; returns the exit code for it.
 int UsageError(const std::string& message);
@@ -31,6 +37,8 @@ int TargetsCommand(std::span<const std::string> arguments);
 int ResolveCommand(std::span<const std::string> arguments);
 int HealthCommand(std::span<const std::string> arguments);
 int InspectCommand(std::span<const std::string> arguments);
+int TokenCommand(std::span<const std::string> arguments);
+int AuditCommand(std::span<const std::string> arguments);
 
 }  // namespace fold
 

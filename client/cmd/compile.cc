@@ -134,10 +134,11 @@ int CompileCommand(std::span<const std::string> arguments) {
   if (code != kExitDone) return code;
   request.set_skip_cache_lookup(fresh);
   request.set_compiler_id(compiler_id);
-  Client client(server.address, server.timeout_seconds * 1000);
+  std::unique_ptr<Client> client = OpenClient(server);
+  if (client == nullptr) return kExitUsage;
   CompileAnswer answer;
   Display display;
-  auto failed = client.Compile(
+  auto failed = client->Compile(
       request, [&](const auto& event) { display.Show(event); }, &answer);
   display.Clear();
   if (!failed) return WriteAnswer(flags, answer);

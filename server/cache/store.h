@@ -34,13 +34,16 @@ inline constexpr Space kSpaces[] = {Space::kBlob, Space::kAction,
 
 struct Key {
   Space space = Space::kBlob;
-  std::string hash;  // 64 lower-case hexadecimal digits
+  std::string hash;      // 64 lower-case hexadecimal digits
+  std::string instance;  // the API's instance_name; "": the default one
   friend auto operator<=>(const Key&, const Key&) = default;
 };
 
 struct KeyHash {
   size_t operator()(const Key& key) const {
-    return std::hash<std::string>()(key.hash) + static_cast<size_t>(key.space);
+    return std::hash<std::string>()(key.hash) +
+           31 * std::hash<std::string>()(key.instance) +
+           static_cast<size_t>(key.space);
   }
 };
 
