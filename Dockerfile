@@ -15,8 +15,9 @@ RUN tests/run.sh
 FROM debian:bookworm-slim AS run
 RUN apt-get update \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y \
-      --no-install-recommends libgrpc++1.51 libprotobuf32 libspdlog1.10 \
+      --no-install-recommends libgrpc++1.51 libprotobuf32 libspdlog1.10 libsqlite3-0 \
       libprometheus-cpp-core1.0 libcpp-httplib0.11 libssl3 libzip4 \
+      libseccomp2 libarchive13 \
       ca-certificates \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/*.deb \
  && useradd --system --uid 65532 --home-dir /var/lib/foldd --create-home foldd

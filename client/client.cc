@@ -142,6 +142,16 @@ std::optional<ClientError> Client::Compile(
   return builder.Check();
 }
 
+std::optional<ClientError> Client::StartCompile(
+    const v1::CompileRequest& request,
+    google::longrunning::Operation* operation) {
+  grpc::ClientContext context;
+  SetDeadline(&context);
+  grpc::Status status = compiler_->StartCompile(&context, request, operation);
+  if (status.ok()) return std::nullopt;
+  return ReadStatus(status);
+}
+
 std::optional<ClientError> Client::Resolve(const v1::ResolveRequest& request,
                                            v1::ResolveResponse* response) {
   grpc::ClientContext context;

@@ -48,6 +48,10 @@ class Client {
       const foldd::v1::CompileRequest& request,
       const std::function<void(const foldd::v1::CompileEvent&)>& on_event,
       CompileAnswer* answer);
+  // Starts it as long work.
+  std::optional<ClientError> StartCompile(
+      const foldd::v1::CompileRequest& request,
+      google::longrunning::Operation* operation);
   std::optional<ClientError> Resolve(const foldd::v1::ResolveRequest& request,
                                      foldd::v1::ResolveResponse* response);
   std::optional<ClientError> ListTargets(
@@ -60,9 +64,11 @@ class Client {
   // "SERVING", "NOT_SERVING" …
   std::optional<ClientError> Health(std::string* serving);
 
- private:
+  // For stubs of other services; a context gets the deadline of a call.
+  std::shared_ptr<grpc::Channel> channel() const { return channel_; }
   void SetDeadline(grpc::ClientContext* context) const;
 
+ private:
   const int64_t timeout_milliseconds_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<foldd::v1::Compiler::Stub> compiler_;

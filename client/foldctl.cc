@@ -28,6 +28,8 @@ constexpr Command kCommands[] = {
      fold::CompileCommand},
     {"targets", "targets [NAME | --check FILE]",
      "list targets, print one, check a descriptor", fold::TargetsCommand},
+    {"operations", "operations list|get|wait|cancel|delete",
+     "long work: what compile --detach began", fold::OperationsCommand},
     {"resolve", "resolve MODEL|DIGEST --compatible TEXT",
      "find the artifact for a device", fold::ResolveCommand},
     {"explain", "explain NODE|TENSOR|OP... --report FILE",
@@ -38,6 +40,8 @@ constexpr Command kCommands[] = {
      fold::TokenCommand},
     {"audit", "audit verify FILE", "check a server's audit log",
      fold::AuditCommand},
+    {"cache", "cache stats|pin|unpin|purge|recall|...",
+     "look after a server's cache", fold::CacheCommand},
     {"health", "health", "ask whether the server takes work",
      fold::HealthCommand},
 };

@@ -2,6 +2,7 @@
 # distribution (Debian's is too old to read today's models).
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED)
+find_package(SQLite3 REQUIRED)
 
 # protobuf is linked by name and not by path, so that `-static` picks
 # libprotobuf.a for foldc while foldd shares libprotobuf.so with gRPC.

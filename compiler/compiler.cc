@@ -98,6 +98,7 @@ class Compilation {
     const auto start = std::chrono::steady_clock::now();
     ImportOptions import;
     import.shapes = options_.shapes;
+    import.external_files = options_.external_files;
     if (!ImportOnnx(model, import, &graph_, &sink_)) return false;
     for (uint32_t i = 0; i < graph_.value_count(); ++i) {
       value_names_.insert(graph_.value(ValueId(i)).name);

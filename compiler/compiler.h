@@ -24,6 +24,10 @@ struct CompileOptions {
   std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;
   // --encodings: the bytes of a table of quantization parameters.
   std::optional<std::string> encodings;
+  // The bytes of a file that the model names as external data, by its plain
+  // name; nullopt: there is none. They must live until the compile returns.
+  std::function<std::optional<std::span<const uint8_t>>(std::string_view)>
+      external_files;
   // Form of inputs and outputs; kUnspecified: the target's default.
   BoundaryIo io = BoundaryIo::kUnspecified;
   bool require_integer_only = false;

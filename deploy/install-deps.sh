@@ -19,10 +19,12 @@ packages=(
   # server: gRPC, protobuf, HTTP, metrics, logs, TLS
   libgrpc++-dev libgrpc-dev protobuf-compiler protobuf-compiler-grpc
   libprotobuf-dev libabsl-dev prometheus-cpp-dev libcpp-httplib-dev
-  libspdlog-dev libssl-dev libcurl4-openssl-dev
+  libspdlog-dev libssl-dev libsqlite3-dev libcurl4-openssl-dev
   # compiler and runtime: exact arithmetic, artifact format, .npz files
   libgmp-dev libmpfr-dev libflatbuffers-dev flatbuffers-compiler
   libzip-dev zlib1g-dev nlohmann-json3-dev
+  # jobs: the allow-list of system calls, reproducer bundles
+  libseccomp-dev libarchive-dev
   # tests and lints
   libgtest-dev libgmock-dev libbenchmark-dev
   clang clang-format clang-tidy libclang-rt-14-dev llvm openssl

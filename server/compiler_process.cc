@@ -10,11 +10,13 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
 #include "compiler/api/fork_server.h"
 #include "compiler/api/job_events.h"
+#include "compiler/api/sandbox_proto.h"
 #include "spdlog/spdlog.h"
 
 namespace fold {
@@ -34,8 +36,23 @@ v1::JobExit Failed(v1::ExitCause cause, const std::string& message) {
   return exit;
 }
 
+// What a sanitizer's runtime reads. The rest of the environment, in which
+// operators keep secrets, is not in a compiler's memory at all.
+constexpr const char* kPassedVariables[] = {"ASAN_OPTIONS", "LSAN_OPTIONS",
+                                            "TSAN_OPTIONS", "UBSAN_OPTIONS"};
+
+std::vector<std::string> CompilerEnvironment() {
+  std::vector<std::string> variables;
+  for (const char* name : kPassedVariables) {
+    const char* value = std::getenv(name);
+    if (value != nullptr) variables.push_back(std::string(name) + "=" + value);
+  }
+  return variables;
+}
+
 // In the child, between fork and exec: only what is safe there.
-[[noreturn]] void ExecCompiler(const char* path, int socket) {
+[[noreturn]] void ExecCompiler(const char* path, int socket,
+                               char* const* environment) {
   setpgid(0, 0);
   if (dup2(socket, STDIN_FILENO) < 0) _exit(127);
   // Descriptor 0 is the socket; 1 and 2 stay, for what the compiler logs.
@@ -43,7 +60,7 @@ v1::JobExit Failed(v1::ExitCause cause, const std::string& message) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  execl(path, path, "--fork-server", "0", nullptr);
+  execle(path, path, "--fork-server", "0", nullptr, environment);
   _exit(127);
 }
 
@@ -85,17 +102,21 @@ void JobHandle::Kill() {
 }
 
 CompilerProcess::CompilerProcess(std::string path,
-                                 std::function<void()> on_start)
-    : path_(std::move(path)), on_start_(std::move(on_start)) {}
+                                 std::function<void()> on_start,
+                                 SandboxLevel minimum)
+    : path_(std::move(path)),
+      on_start_(std::move(on_start)),
+      minimum_(minimum) {}
 
 absl::StatusOr<std::unique_ptr<CompilerProcess>> CompilerProcess::Start(
-    const std::string& path, std::function<void()> on_start) {
+    const std::string& path, std::function<void()> on_start,
+    SandboxLevel minimum) {
   if (access(path.c_str(), X_OK) != 0) {
     return absl::NotFoundError("no compiler at " + path + ": " +
                                std::strerror(errno));
   }
   std::unique_ptr<CompilerProcess> process(
-      new CompilerProcess(path, std::move(on_start)));
+      new CompilerProcess(path, std::move(on_start), minimum));
   process->thread_ =
       std::make_unique<LoopThread>([self = process.get()] { self->Loop(); });
   std::unique_lock lock(process->mutex_);
@@ -103,7 +124,9 @@ absl::StatusOr<std::unique_ptr<CompilerProcess>> CompilerProcess::Start(
     lock.unlock();
     return process;
   }
+  std::string refusal = process->refusal_;
   lock.unlock();
+  if (!refusal.empty()) return absl::FailedPreconditionError(refusal);
   return absl::UnavailableError(path + " --fork-server did not start");
 }
 
@@ -123,14 +146,20 @@ std::string CompilerProcess::compiler_id() const {
   return compiler_id_;
 }
 
+SandboxReport CompilerProcess::sandbox() const {
+  std::lock_guard lock(mutex_);
+  return sandbox_;
+}
+
 int CompilerProcess::pid() const {
   std::lock_guard lock(mutex_);
   return socket_ >= 0 ? pid_ : 0;
 }
 
 bool CompilerProcess::WaitUp(std::unique_lock<std::mutex>& lock) {
-  changed_.wait_for(lock, kStartLimit,
-                    [this] { return stopping_ || socket_ >= 0; });
+  changed_.wait_for(lock, kStartLimit, [this] {
+    return stopping_ || socket_ >= 0 || !refusal_.empty();
+  });
   return !stopping_ && socket_ >= 0;
 }
 
@@ -167,9 +196,13 @@ int CompilerProcess::Spawn() {
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
     return -1;
   }
+  std::vector<std::string> variables = CompilerEnvironment();
+  std::vector<char*> environment;
+  for (std::string& one : variables) environment.push_back(one.data());
+  environment.push_back(nullptr);
   std::unique_lock lock(mutex_);
   pid_t pid = stopping_ ? -1 : fork();
-  if (pid == 0) ExecCompiler(path_.c_str(), fds[1]);
+  if (pid == 0) ExecCompiler(path_.c_str(), fds[1], environment.data());
   pid_ = pid > 0 ? pid : 0;
   lock.unlock();
   close(fds[1]);
@@ -187,21 +220,33 @@ void CompilerProcess::ReadUntilLost(int socket) {
     v1::FromForkServer message;
     if (!message.ParseFromArray(buffer.data(), static_cast<int>(got))) return;
     if (message.has_hello()) {
-      std::lock_guard lock(mutex_);
-      if (!compiler_id_.empty() &&
-          compiler_id_ != message.hello().compiler_id()) {
-        // Actions in flight carry the old id: refuse to mix two compilers.
-        spdlog::error("the compiler changed while foldd runs: restart foldd");
-        return;
-      }
-      compiler_id_ = message.hello().compiler_id();
-      if (stopping_) return;
-      socket_ = socket;
-      changed_.notify_all();
+      if (!Accept(message.hello(), socket)) return;
       continue;
     }
     Handle(message);
   }
+}
+
+bool CompilerProcess::Accept(const v1::ForkServerHello& hello, int socket) {
+  SandboxReport sandbox = FromProto(hello.walls());
+  std::lock_guard lock(mutex_);
+  refusal_ = sandbox.Missing(minimum_);
+  if (!compiler_id_.empty() && compiler_id_ != hello.compiler_id()) {
+    // Actions in flight carry the old id: refuse to mix two compilers.
+    refusal_ = "the compiler changed while foldd runs: restart foldd";
+  }
+  sandbox_ = sandbox;
+  changed_.notify_all();
+  if (!refusal_.empty()) {
+    spdlog::error("{}", refusal_);
+    return false;
+  }
+  compiler_id_ = hello.compiler_id();
+  if (stopping_) return false;
+  spdlog::info("sandbox of compile jobs: {}: {}",
+               SandboxLevelName(sandbox.level()), sandbox.Summary());
+  socket_ = socket;
+  return true;
 }
 
 void CompilerProcess::Handle(const v1::FromForkServer& message) {
@@ -254,6 +299,8 @@ v1::JobExit CompilerProcess::Run(
                                      request.arguments.end());
   start->set_directory(request.folder);
   *start->mutable_limits() = request.limits;
+  start->mutable_readable()->Assign(request.readable.begin(),
+                                    request.readable.end());
 
   int pipe_fds[2];
   if (pipe2(pipe_fds, O_CLOEXEC | O_NONBLOCK) != 0) {

@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "compiler/sandbox/walls.h"
 #include "proto/foldd/v1/job.pb.h"
 #include "server/worker_pool.h"
 
@@ -25,6 +26,8 @@ struct JobRequest {
   std::vector<std::string> arguments;  // the program's name first
   std::string folder;                  // absolute
   foldd::v1::JobLimits limits;
+  // Files and folders outside of `folder` that the job may read; absolute.
+  std::vector<std::string> readable;
 };
 
 // Lets another thread end a job. One handle a job.
@@ -44,14 +47,19 @@ class JobHandle {
 class CompilerProcess {
  public:
   // Starts `path --fork-server FD` and waits for its hello. `on_start` is
-  // called at each start.
+  // called at each start. FAILED_PRECONDITION: its sandbox does not reach
+  // `minimum`; the message names the wall and what to do. A later start that
+  // does not reach it leaves the process down.
   static absl::StatusOr<std::unique_ptr<CompilerProcess>> Start(
-      const std::string& path, std::function<void()> on_start);
+      const std::string& path, std::function<void()> on_start,
+      SandboxLevel minimum = SandboxLevel::kSeccomp);
   // Kills the compiler and all of its jobs.
   ~CompilerProcess();
 
   // Of the compiler that runs: part of every action.
   std::string compiler_id() const;
+  // The walls around its jobs, as it found them at its last start.
+  SandboxReport sandbox() const;
   // 0 while it is down.
   int pid() const;
 
@@ -65,12 +73,15 @@ class CompilerProcess {
  private:
   struct Job;  // one that runs
 
-  CompilerProcess(std::string path, std::function<void()> on_start);
+  CompilerProcess(std::string path, std::function<void()> on_start,
+                  SandboxLevel minimum);
   void Loop();
   // Starts the process; its socket, or -1.
   int Spawn();
   void ReadUntilLost(int socket);
   void Handle(const foldd::v1::FromForkServer& message);
+  // Whether its jobs may be run.
+  bool Accept(const foldd::v1::ForkServerHello& hello, int socket);
   void LoseJobs();
   bool Send(const foldd::v1::ToForkServer& message, int fd);
   // Waits until the process is up; false if that takes too long.
@@ -78,12 +89,15 @@ class CompilerProcess {
 
   const std::string path_;
   const std::function<void()> on_start_;
+  const SandboxLevel minimum_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;
   int socket_ = -1;  // while the process is up and has said hello
   int pid_ = 0;
   std::string compiler_id_;
+  SandboxReport sandbox_;
+  std::string refusal_;  // why the last hello was not accepted
   int64_t next_job_ = 1;
   std::map<int64_t, std::shared_ptr<Job>> jobs_;
   std::unique_ptr<LoopThread> thread_;

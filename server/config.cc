@@ -9,12 +9,14 @@
 
 #include "compiler/api/flags.h"
 #include "compiler/base/nearest_name.h"
+#include "compiler/sandbox/walls.h"
 #include "nlohmann/json.hpp"
 
 namespace fold {
 namespace {
 
 constexpr int64_t kMany = int64_t{1} << 50;
+constexpr int64_t kMostSeconds = int64_t{10} * 366 * 86400;
 
 struct TextField {
   std::string Config::*field;
@@ -47,6 +49,8 @@ const Row kRows[] = {
      NumberField{&Config::workers, 1, 1024}},
     {"queue_length", "N", "compiles that wait; more are refused",
      NumberField{&Config::queue_length, 0, 1 << 20}},
+    {"queue_seconds", "SECONDS", "that a compile may wait",
+     NumberField{&Config::queue_seconds, 1, 1 << 20}},
     {"compiler_path", "FILE", "the compiler (default: foldc beside foldd)",
      TextField{&Config::compiler_path}},
     {"targets_folder", "FOLDER", "more targets, *.textproto",
@@ -55,12 +59,43 @@ const Row kRows[] = {
      NumberField{&Config::cache_bytes, 1 << 16, kMany}},
     {"memory_cache_bytes", "BYTES", "cache in memory",
      NumberField{&Config::memory_cache_bytes, 0, kMany}},
+    {"max_blob_bytes", "BYTES", "one blob",
+     NumberField{&Config::max_blob_bytes, 1 << 16, kMany}},
+    {"blob_lease_seconds", "SECONDS", "that a blob is kept for its sender",
+     NumberField{&Config::blob_lease_seconds, 0, kMostSeconds}},
+    {"max_uploads", "N", "uploads under way",
+     NumberField{&Config::max_uploads, 1, 1 << 20}},
+    {"upload_idle_seconds", "SECONDS", "that an upload may rest",
+     NumberField{&Config::upload_idle_seconds, 1, kMostSeconds}},
+    {"operation_retention_seconds", "SECONDS", "that what ended is kept",
+     NumberField{&Config::operation_retention_seconds, 1, kMostSeconds}},
+    {"max_operations", "N", "operations that are kept once they ended",
+     NumberField{&Config::max_operations, 0, 1 << 30}},
+    {"cache", "URL", "a shared cache: grpc(s)://HOST:PORT[/INSTANCE]",
+     TextField{&Config::cache}},
+    {"cache_ca_file", "FILE", "who signs the shared cache's certificate",
+     TextField{&Config::cache_ca_file}},
+    {"cache_token_file", "FILE", "bearer token for the shared cache",
+     TextField{&Config::cache_token_file}},
+    {"remote_timeout_milliseconds", "MS",
+     "a lookup's wait for the shared cache",
+     NumberField{&Config::remote_timeout_milliseconds, 1, 600'000}},
+    {"remote_queue_bytes", "BYTES", "results that wait to be shared",
+     NumberField{&Config::remote_queue_bytes, 0, kMany}},
+    {"scrub_bytes_per_second", "BYTES", "background check of the disk; 0: none",
+     NumberField{&Config::scrub_bytes_per_second, 0, kMany}},
     {"min_free_bytes", "BYTES", "free disk below which foldd is not ready",
      NumberField{&Config::min_free_bytes, 0, kMany}},
-    {"max_message_bytes", "BYTES", "one request",
+    {"max_message_bytes", "BYTES", "one message; more comes in pieces",
      NumberField{&Config::max_message_bytes, 1 << 16, 2147483647}},
-    {"inflight_bytes", "BYTES", "all requests at one time",
+    {"inflight_bytes", "BYTES", "all messages of callers at one time",
      NumberField{&Config::inflight_bytes, 1 << 16, kMany}},
+    {"max_calls", "N", "calls at one time",
+     NumberField{&Config::max_calls, 1, 1 << 20}},
+    {"stall_seconds", "SECONDS", "for a caller to send or to read",
+     NumberField{&Config::stall_seconds, 1, 1 << 20}},
+    {"inflight_wait_seconds", "SECONDS", "for bytes of inflight_bytes",
+     NumberField{&Config::inflight_wait_seconds, 0, 1 << 20}},
     {"job_memory_bytes", "BYTES", "address space of a compile",
      NumberField{&Config::job_memory_bytes, 1 << 26, kMany}},
     {"job_cpu_seconds", "SECONDS", "processor time of a compile",
@@ -71,6 +106,18 @@ const Row kRows[] = {
      NumberField{&Config::job_file_bytes, 1 << 16, kMany}},
     {"job_open_files", "N", "descriptors of a compile",
      NumberField{&Config::job_open_files, 16, 1 << 16}},
+    {"sandbox_minimum", "LEVEL",
+     "walls that must stand: none, limits, seccomp or full",
+     TextField{&Config::sandbox_minimum,
+               {"none", "limits", "seccomp", "full"}}},
+    {"crash_limit", "N", "crashes that refuse a model; 0: never",
+     NumberField{&Config::crash_limit, 0, 1 << 20}},
+    {"crash_refusal_seconds", "SECONDS", "how long it is refused",
+     NumberField{&Config::crash_refusal_seconds, 1, 1 << 20}},
+    {"reproducer_count", "N", "reproducer bundles kept; 0: none",
+     NumberField{&Config::reproducer_count, 0, 1 << 20}},
+    {"reproducer_bytes", "BYTES", "all reproducer bundles",
+     NumberField{&Config::reproducer_bytes, 1 << 16, kMany}},
     {"drain_seconds", "SECONDS", "for running compiles when stopped",
      NumberField{&Config::drain_seconds, 0, 1 << 20}},
     {"salt", "TEXT", "parts this generation of results from others",

@@ -21,6 +21,8 @@ struct Config {
   int64_t workers = DefaultWorkers();
   // Compiles that wait for a worker; more are refused.
   int64_t queue_length = 256;
+  // Seconds that a compile may wait for a worker.
+  int64_t queue_seconds = 600;
   // The compiler, foldc; empty: beside foldd itself.
   std::string compiler_path;
   // Folder with more targets (*.textproto); empty: the built-in ones alone.
@@ -29,18 +31,58 @@ struct Config {
   int64_t cache_bytes = int64_t{10} << 30;
   // Bytes that the cache may take in memory.
   int64_t memory_cache_bytes = int64_t{256} << 20;
+  // Bytes of one blob.
+  int64_t max_blob_bytes = int64_t{8} << 30;
+  // Seconds that a blob is kept for whoever sent it or asked for it.
+  int64_t blob_lease_seconds = 3600;
+  // Uploads under way, and seconds that one may rest before it is forgotten.
+  int64_t max_uploads = 4096;
+  int64_t upload_idle_seconds = 600;
+  // Seconds and number of operations that are kept once they have ended.
+  int64_t operation_retention_seconds = 7 * 86400;
+  int64_t max_operations = 100'000;
+  // A cache that is shared with other servers: grpc://HOST:PORT[/INSTANCE], or
+  // grpcs:// with TLS, of anything that speaks the Remote Execution API's
+  // cache; empty: none.
+  std::string cache;
+  // PEM of the authorities that sign its certificate; empty: the system's.
+  std::string cache_ca_file;
+  // File with the bearer token for it; empty: none.
+  std::string cache_token_file;
+  // That a lookup may be kept waiting by it.
+  int64_t remote_timeout_milliseconds = 5000;
+  // Bytes of results that wait to be sent to it; more are not sent.
+  int64_t remote_queue_bytes = int64_t{256} << 20;
+  // Bytes a second that the background check of the disk reads; 0: no check.
+  int64_t scrub_bytes_per_second = int64_t{1} << 20;
   // Free bytes on the disk below which the server is not ready.
   int64_t min_free_bytes = int64_t{64} << 20;
-  // Bytes of one request.
-  int64_t max_message_bytes = int64_t{256} << 20;
-  // Bytes of all requests that are in the server at one time.
-  int64_t inflight_bytes = int64_t{1} << 30;
+  // Bytes of one message. More travels in pieces (google.bytestream).
+  int64_t max_message_bytes = int64_t{4} << 20;
+  // Bytes of all messages of callers that are in the server at one time.
+  int64_t inflight_bytes = int64_t{256} << 20;
+  // Calls that are in the server at one time.
+  int64_t max_calls = 2048;
+  // Seconds for a caller to send what it began, or to read what is sent.
+  int64_t stall_seconds = 60;
+  // Seconds that a call waits for bytes of inflight_bytes.
+  int64_t inflight_wait_seconds = 10;
   // Limits of one job.
   int64_t job_memory_bytes = int64_t{8} << 30;
   int64_t job_cpu_seconds = 600;
   int64_t job_wall_seconds = 600;
   int64_t job_file_bytes = int64_t{1} << 30;
   int64_t job_open_files = 64;
+  // Walls around compiles that must stand, or foldd does not start: none,
+  // limits, seccomp or full (compiler/sandbox/walls.def).
+  std::string sandbox_minimum = "seccomp";
+  // Crashes of the compiler after which a model is refused; 0: never.
+  int64_t crash_limit = 2;
+  // Seconds for which it is refused, from its last crash.
+  int64_t crash_refusal_seconds = 600;
+  // Reproducer bundles of crashes that are kept, and their bytes.
+  int64_t reproducer_count = 16;
+  int64_t reproducer_bytes = int64_t{1} << 30;
   // Seconds that running compiles are given when the server is stopped.
   int64_t drain_seconds = 60;
   // Text that parts this generation of cached results from others.

@@ -36,6 +36,9 @@ TEST(Config, SaysWhatIsWrong) {
   EXPECT_THAT(Parse({"--config", "/no/such"}, &config),
               HasSubstr("cannot open"));
   EXPECT_THAT(Parse({"--log-level", "loud"}, &config), HasSubstr("'loud'"));
+  EXPECT_THAT(
+      Parse({"--log-level", "info", "--sandbox-minimum", "most"}, &config),
+      HasSubstr("'most' is none of none, limits, seccomp, full"));
   EXPECT_THAT(Parse({"--quota-compiles", "0"}, &config), HasSubstr("-1"));
   EXPECT_THAT(Parse({"--http-metrics-open", "1"}, &config),
               HasSubstr("true or false"));

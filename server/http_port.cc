@@ -121,8 +121,9 @@ void Route(const HttpHandlers& use, httplib::Server* server) {
   });
   server->Get("/readyz", [&use](const auto&, auto& response) {
     absl::Status ready = use.ready();
-    Answer(response, ready.ok() ? 200 : 503,
-           ready.ok() ? "ready" : std::string(ready.message()));
+    std::string text = ready.ok() ? "ready" : std::string(ready.message());
+    if (use.about) text += "\n" + use.about();
+    Answer(response, ready.ok() ? 200 : 503, text);
   });
   server->Get("/metrics", [&use](const auto& request, auto& response) {
     ServeMetrics(use, request, response);

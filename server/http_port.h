@@ -21,6 +21,8 @@ namespace fold {
 struct HttpHandlers {
   std::function<std::string()> metrics;  // Prometheus' text
   std::function<absl::Status()> ready;   // OK, or why not
+  // What /readyz says beside "ready", a line each; may be null.
+  std::function<std::string()> about;
   Store* blobs = nullptr;
   const Gatekeeper* gatekeeper = nullptr;  // never null in a request
   bool metrics_open = false;               // without the gatekeeper

@@ -1,6 +1,7 @@
 #include "server/job_runner.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -10,11 +11,14 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "compiler/api/convert.h"
 #include "compiler/api/error_table.h"
 #include "compiler/api/fork_server.h"
 #include "compiler/api/report_file.h"
+#include "compiler/api/sandbox_proto.h"
+#include "spdlog/spdlog.h"
 
 namespace fold {
 namespace {
@@ -28,23 +32,44 @@ constexpr int64_t kFullBelowBytes = 1 << 20;
 // What a job may say to its callers as it goes; its report may say more.
 constexpr int64_t kMaxSaidBytes = 1 << 20;
 
-// Writes a new file; 0 or the error's number. Jobs' inputs need no sync: they
-// die with the server.
-int WriteNewFile(const std::string& path, std::string_view bytes) {
-  int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0) return errno;
-  int error = 0;
-  while (error == 0 && !bytes.empty()) {
-    ssize_t wrote = write(fd, bytes.data(), bytes.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) {
-      error = wrote < 0 ? errno : EIO;
-    } else {
-      bytes.remove_prefix(static_cast<size_t>(wrote));
+// A new file. Jobs' inputs need no sync: they die with the server.
+class NewFile {
+ public:
+  explicit NewFile(const std::string& path)
+      : fd_(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)),
+        error_(fd_ < 0 ? errno : 0) {}
+  ~NewFile() { (void)Close(); }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void Write(std::string_view bytes) {
+    while (error_ == 0 && !bytes.empty()) {
+      ssize_t wrote = write(fd_, bytes.data(), bytes.size());
+      if (wrote < 0 && errno == EINTR) continue;
+      if (wrote <= 0) {
+        error_ = wrote < 0 ? errno : EIO;
+      } else {
+        bytes.remove_prefix(static_cast<size_t>(wrote));
+      }
     }
   }
-  if (close(fd) != 0 && error == 0) error = errno;
-  return error;
+  // 0, or the number of the first error.
+  int Close() {
+    if (fd_ >= 0 && close(std::exchange(fd_, -1)) != 0 && error_ == 0) {
+      error_ = errno;
+    }
+    return error_;
+  }
+
+ private:
+  int fd_;
+  int error_;
+};
+
+int WriteNewFile(const std::string& path, std::string_view bytes) {
+  NewFile file(path);
+  file.Write(bytes);
+  return file.Close();
 }
 
 Failure StorageFailure(int error) {
@@ -89,10 +114,13 @@ std::string ReasonOfExitCode(int exit_code) {
 }  // namespace
 
 JobRunner::JobRunner(std::string folder, v1::JobLimits limits,
-                     CompilerProcess* compiler)
+                     CompilerProcess* compiler, BlobCache* blobs,
+                     ReproducerFolder* reproducers)
     : folder_(std::move(folder)),
       limits_(std::move(limits)),
-      compiler_(compiler) {
+      compiler_(compiler),
+      blobs_(blobs),
+      reproducers_(reproducers) {
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
   fs::create_directories(folder_, ignored);
@@ -101,14 +129,41 @@ JobRunner::JobRunner(std::string folder, v1::JobLimits limits,
 std::optional<Failure> JobRunner::WriteInputs(const CompileJob& job,
                                               const std::string& folder) const {
   if (mkdir(folder.c_str(), 0700) != 0) return StorageFailure(errno);
-  auto write = [&](std::string_view name, std::string_view bytes) {
-    return WriteNewFile(folder + "/" + std::string(name), bytes);
-  };
-  int error = write(kTargetFile, job.action.target_bytes);
-  if (error == 0) error = write(kModelFile, *job.model);
-  if (error == 0 && job.encodings != nullptr) {
-    error = write(kEncodingsFile, *job.encodings);
+  int error = WriteNewFile(folder + "/" + std::string(kTargetFile),
+                           job.action.target_bytes);
+  if (error != 0) return StorageFailure(error);
+  for (const JobInput& input : job.inputs) {
+    std::string path = folder + "/" + input.name;
+    if (input.bytes == nullptr) {
+      if (auto failure = CopyBlob(input.key, path)) return failure;
+      continue;
+    }
+    error = WriteNewFile(path, *input.bytes);
+    if (error != 0) return StorageFailure(error);
   }
+  return std::nullopt;
+}
+
+// A copy, and not a link: it is hashed on the way, and what a job does to its
+// files stays in its folder.
+std::optional<Failure> JobRunner::CopyBlob(const Key& key,
+                                           const std::string& path) const {
+  auto lost = [&](const absl::Status& status) {
+    Failure failure = {"BLOBS_MISSING", "an input is not there any more: " +
+                                            std::string(status.message())};
+    failure.missing_blobs = {"blobs/" + key.hash};
+    return failure;
+  };
+  auto reader = blobs_->Open(key);
+  if (!reader.ok()) return lost(reader.status());
+  NewFile file(path);
+  for (;;) {
+    auto piece = (*reader)->Read(kMaxPieceBytes);
+    if (!piece.ok()) return lost(piece.status());
+    if (piece->empty()) break;
+    file.Write(*piece);
+  }
+  int error = file.Close();
   if (error != 0) return StorageFailure(error);
   return std::nullopt;
 }
@@ -122,33 +177,68 @@ JobOutcome JobRunner::Run(
   if (!outcome.failure) {
     const auto& words = job.action.command.arguments();
     JobRequest request{{words.begin(), words.end()}, folder, limits_};
+    const auto& timeout = job.action.action.timeout();
+    request.limits.set_wall_milliseconds(timeout.seconds() * 1000 +
+                                         timeout.nanos() / 1'000'000);
     request.arguments.push_back("--progress-fd");
     request.arguments.push_back(std::to_string(kJobProgressFd));
-    std::vector<v1::Diagnostic> said;
+    std::vector<InputFile> inputs;
+    if (reproducers_ != nullptr) inputs = ListInputs(folder);
     int64_t said_bytes = 0;
     outcome.exit = compiler_->Run(request, handle, [&](const auto& event) {
       if (event.has_diagnostic()) {
         said_bytes += static_cast<int64_t>(event.ByteSizeLong());
         if (said_bytes > kMaxSaidBytes) return;
-        said.push_back(event.diagnostic());
+        outcome.said.push_back(event.diagnostic());
       }
       on_event(event);
     });
-    Judge(folder, said, &outcome);
+    Judge(folder, request.limits, &outcome);
+    KeepReproducer(job, folder, inputs, &outcome);
   }
   std::error_code ignored;
   fs::remove_all(folder, ignored);
   return outcome;
 }
 
-void JobRunner::Judge(const std::string& folder,
-                      const std::vector<v1::Diagnostic>& said,
+void JobRunner::KeepReproducer(const CompileJob& job, const std::string& folder,
+                               const std::vector<InputFile>& inputs,
+                               JobOutcome* outcome) const {
+  if (reproducers_ == nullptr || !outcome->failure ||
+      outcome->failure->reason != "COMPILER_CRASHED") {
+    return;
+  }
+  v1::Reproducer about;
+  about.set_compiler_id(compiler_->compiler_id());
+  *about.mutable_arguments() = job.action.command.arguments();
+  v1::TargetDescriptor target;
+  if (target.ParseFromString(job.action.target_bytes)) {
+    about.set_target_name(target.name());
+  }
+  about.set_action_digest(job.action.digest.hash());
+  *about.mutable_limits() = limits_;
+  *about.mutable_walls() = ToProto(compiler_->sandbox());
+  *about.mutable_exit() = outcome->exit;
+  about.mutable_diagnostics()->Assign(outcome->said.begin(),
+                                      outcome->said.end());
+  about.set_last_words(LastWords(folder));
+  auto kept = reproducers_->Keep(folder, inputs, about);
+  if (kept.ok()) {
+    outcome->failure->metadata["reproducer"] = *kept;
+    outcome->failure->message += "; reproducer " + *kept;
+  } else {
+    spdlog::warn("no reproducer of action {}: {}", about.action_digest(),
+                 std::string(kept.status().message()));
+  }
+}
+
+void JobRunner::Judge(const std::string& folder, const v1::JobLimits& limits,
                       JobOutcome* outcome) const {
   const v1::JobExit& exit = outcome->exit;
   if (exit.cause() == v1::EXITED && exit.exit_code() == kExitDone) {
     ReadResult(folder, outcome);
   } else {
-    outcome->failure = ExplainExit(folder, said, exit);
+    outcome->failure = ExplainExit(folder, outcome->said, limits, exit);
   }
 }
 
@@ -183,9 +273,16 @@ void JobRunner::ReadResult(const std::string& folder,
 
 Failure JobRunner::ExplainExit(const std::string& folder,
                                const std::vector<v1::Diagnostic>& said,
+                               const v1::JobLimits& limits,
                                const v1::JobExit& exit) const {
   switch (exit.cause()) {
     case v1::SIGNALED:
+      if (exit.signal() == SIGSYS) {
+        return {"COMPILER_CRASHED",
+                "the compile made a system call that no compile makes, and "
+                "its sandbox ended it",
+                {{"signal", std::to_string(SIGSYS)}, {"wall", "seccomp"}}};
+      }
       return {"COMPILER_CRASHED",
               "the compile's process was ended by signal " +
                   std::to_string(exit.signal()) + " (" +
@@ -197,20 +294,20 @@ Failure JobRunner::ExplainExit(const std::string& folder,
       return {"COMPILER_OUT_OF_TIME",
               "the compile took longer than it may",
               {{"limit", "wall"},
-               {"milliseconds", std::to_string(limits_.wall_milliseconds())}}};
+               {"milliseconds", std::to_string(limits.wall_milliseconds())}}};
     case v1::CPU_LIMIT:
       return {"COMPILER_OUT_OF_TIME",
               "the compile used more processor time than it may",
               {{"limit", "cpu"},
-               {"seconds", std::to_string(limits_.cpu_seconds())}}};
+               {"seconds", std::to_string(limits.cpu_seconds())}}};
     case v1::MEMORY_LIMIT:
       return {"COMPILER_OUT_OF_MEMORY",
               "the compile needs more memory than it may have",
-              {{"bytes", std::to_string(limits_.memory_bytes())}}};
+              {{"bytes", std::to_string(limits.memory_bytes())}}};
     case v1::FILE_LIMIT:
       return {"COMPILER_OUT_OF_FILE",
               "the compile writes a larger file than it may",
-              {{"bytes", std::to_string(limits_.file_bytes())}}};
+              {{"bytes", std::to_string(limits.file_bytes())}}};
     case v1::PARENT_LOST:
       return {"COMPILER_LOST",
               "the compiler's parent process died: " + exit.message()};

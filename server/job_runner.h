@@ -14,16 +14,27 @@
 #include "compiler/api/action.h"
 #include "proto/foldd/v1/job.pb.h"
 #include "proto/foldd/v1/report.pb.h"
+#include "server/cache/blob_cache.h"
 #include "server/cache/store.h"
 #include "server/compiler_process.h"
 #include "server/failure.h"
+#include "server/reproducer_folder.h"
 
 namespace fold {
 
+// A file that the job reads: in the request, or a blob that is held for it.
+struct JobInput {
+  std::string name;  // in the job's folder
+  Bytes bytes;       // null: the blob `key`
+  Key key;
+};
+
 struct CompileJob {
   CompileAction action;
-  Bytes model;
-  Bytes encodings;  // null: none
+  // Beside the target's descriptor, which is in the action.
+  std::vector<JobInput> inputs;
+  // Of the blobs among them, until the job is over.
+  std::shared_ptr<const std::vector<Lease>> leases;
 };
 
 struct JobOutcome {
@@ -34,13 +45,21 @@ struct JobOutcome {
   std::string dump;
   // In any case:
   foldd::v1::JobExit exit;
+  std::vector<foldd::v1::Diagnostic> said;  // before its end
 };
 
 class JobRunner {
  public:
   // `folder` is emptied: what an earlier server left there is of no use.
+  // Inputs that are blobs come from `blobs`; null where no job has such inputs.
+  // Bundles of compiles that crash are kept in `reproducers`, null: nowhere.
+  // The action's own timeout goes before the wall time of `limits`.
   JobRunner(std::string folder, foldd::v1::JobLimits limits,
-            CompilerProcess* compiler);
+            CompilerProcess* compiler, BlobCache* blobs = nullptr,
+            ReproducerFolder* reproducers = nullptr);
+
+  // Of the compiler that runs the jobs.
+  std::string compiler_id() const { return compiler_->compiler_id(); }
 
   JobOutcome Run(
       const CompileJob& job, JobHandle* handle,
@@ -49,18 +68,26 @@ class JobRunner {
  private:
   std::optional<Failure> WriteInputs(const CompileJob& job,
                                      const std::string& folder) const;
-  void Judge(const std::string& folder,
-             const std::vector<foldd::v1::Diagnostic>& said,
+  std::optional<Failure> CopyBlob(const Key& key,
+                                  const std::string& path) const;
+  void Judge(const std::string& folder, const foldd::v1::JobLimits& limits,
              JobOutcome* outcome) const;
+  // Makes the bundle of a compile that crashed, and names it in its failure.
+  void KeepReproducer(const CompileJob& job, const std::string& folder,
+                      const std::vector<InputFile>& inputs,
+                      JobOutcome* outcome) const;
   void ReadResult(const std::string& folder, JobOutcome* outcome) const;
   Failure ExplainExit(const std::string& folder,
                       const std::vector<foldd::v1::Diagnostic>& said,
+                      const foldd::v1::JobLimits& limits,
                       const foldd::v1::JobExit& exit) const;
   bool DiskIsFull() const;
 
   const std::string folder_;
   const foldd::v1::JobLimits limits_;
   CompilerProcess* const compiler_;
+  BlobCache* const blobs_;
+  ReproducerFolder* const reproducers_;
   std::atomic<int64_t> next_{1};
 };
 

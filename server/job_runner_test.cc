@@ -36,11 +36,13 @@ class JobRunnerTest : public testing::Test {
   JobOutcome Run(const std::string& script) {
     ActionInputs inputs;
     inputs.model = DigestOf(script);
+    inputs.timeout_milliseconds = limits_.wall_milliseconds();
     inputs.target.set_name("t");
     inputs.target.set_default_io(v1::IO_FLOAT);
     CompileJob job;
     job.action = BuildAction(inputs);
-    job.model = std::make_shared<const std::string>(script);
+    job.inputs = {
+        {std::string(kModelFile), std::make_shared<const std::string>(script)}};
     JobHandle handle;
     return runner_->Run(job, &handle, [this](const v1::JobEvent& event) {
       heard_bytes_ += static_cast<int64_t>(event.ByteSizeLong());
@@ -77,6 +79,32 @@ TEST_F(JobRunnerTest, LeavesNothingBehind) {
   Run("");
   Run("signal 9");
   EXPECT_TRUE(fs::is_empty(folder_ + "/jobs"));
+}
+
+TEST_F(JobRunnerTest, ACrashLeavesItsBundle) {
+  auto bundles = ReproducerFolder::Open(folder_ + "/bundles", {});
+  ASSERT_TRUE(bundles.ok()) << bundles.status();
+  runner_ = std::make_unique<JobRunner>(folder_ + "/jobs", limits_,
+                                        process_.get(), nullptr,
+                                        bundles->get());
+  JobOutcome outcome = Run("diagnostic float_island n\nsignal 11");
+  ASSERT_TRUE(outcome.failure.has_value());
+  const std::string digest = outcome.failure->metadata["reproducer"];
+  v1::Reproducer about;
+  std::string unpacked = folder_ + "/unpacked";
+  fs::create_directory(unpacked);
+  ASSERT_EQ(UnpackReproducer(folder_ + "/bundles/" + digest + ".tar", unpacked,
+                             &about),
+            "");
+  EXPECT_TRUE(fs::exists(unpacked + "/model.onnx"));
+  EXPECT_TRUE(fs::exists(unpacked + "/target.binpb"));
+  EXPECT_FALSE(fs::exists(unpacked + "/stdout"));
+  EXPECT_EQ(about.diagnostics(0).node(), "n");
+  EXPECT_EQ(about.limits().open_files(), 64);
+  // What fails in words, or hits a limit, leaves none.
+  Run("diagnostic bad_scale q\nexit 3");
+  Run("spin");
+  EXPECT_EQ((*bundles)->count(), 1);
 }
 
 TEST_F(JobRunnerTest, AnIncompleteResultIsNone) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
+#include <utility>
 
 #include "spdlog/spdlog.h"
 
@@ -12,6 +14,9 @@ namespace {
 
 namespace v1 = foldd::v1;
 using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kQueueInterval{50};
+constexpr int64_t kLargeArtifactBytes = 1 << 20;
 
 double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -42,13 +47,17 @@ std::string PassLabel(const std::string& name) {
 
 class Scheduler::Flight {
  public:
-  Flight(std::string hash, CompileRequestSpec spec)
-      : hash(std::move(hash)), spec(std::move(spec)) {}
+  Flight(std::string name, CompileRequestSpec spec)
+      : name(std::move(name)), spec(std::move(spec)) {}
 
-  const std::string hash;
+  const std::string name;  // instance and action hash
   const CompileRequestSpec spec;
   const Clock::time_point queued_at = Clock::now();
   JobHandle handle;
+
+  // The scheduler's, under its mutex.
+  bool waiting = true;  // for a worker
+  Clock::time_point queue_until = queued_at;
 
   std::mutex mutex;
   std::vector<CompileWaiter*> waiters;
@@ -75,41 +84,70 @@ class Scheduler::Flight {
   }
 };
 
-Scheduler::Scheduler(int64_t workers, int64_t queue_length, JobRunner* runner,
-                     ResultCache* cache, Metrics* metrics)
-    : runner_(runner),
+// The pool takes all that the scheduler gives it: the bound on what waits is
+// the scheduler's, which also counts those that gave up.
+Scheduler::Scheduler(SchedulerLimits limits, JobRunner* runner,
+                     ResultCache* cache, Metrics* metrics, CrashList* crashes)
+    : limits_(limits),
+      runner_(runner),
       cache_(cache),
       metrics_(metrics),
-      pool_(workers, queue_length) {}
+      crashes_(crashes),
+      pool_(limits.workers, std::numeric_limits<int32_t>::max()) {
+  watch_ = std::make_unique<LoopThread>([this] { WatchQueue(); });
+}
+
+Scheduler::~Scheduler() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  watch_.reset();
+}
 
 std::optional<Failure> Scheduler::Join(CompileRequestSpec spec,
                                        CompileWaiter* waiter, Ticket* ticket) {
-  std::string hash = spec.job.action.digest.hash();
+  std::string name = spec.instance + "/" + spec.job.action.digest.hash();
+  auto patience = spec.queue_timeout.count() > 0
+                      ? std::min(spec.queue_timeout, limits_.queue_timeout)
+                      : limits_.queue_timeout;
+  auto queue_until = Clock::now() + patience;
   std::lock_guard lock(mutex_);
   if (draining_) return Failure{"DRAINING", "the server is shutting down"};
-  auto found = flights_.find(hash);
+  auto found = flights_.find(name);
   if (found != flights_.end()) {
     *ticket = found->second;
     std::lock_guard flight_lock((*ticket)->mutex);
     if (!(*ticket)->over) {
+      (*ticket)->queue_until = std::max((*ticket)->queue_until, queue_until);
       (*ticket)->Add(waiter);
       metrics_->Count(Metric::kJobJoins);
       return std::nullopt;
     }
   }
-  *ticket = std::make_shared<Flight>(hash, std::move(spec));
+  // A free worker takes one that waits: it does not count against the queue.
+  if (waiting_ >= limits_.queue_length + limits_.workers - running_) {
+    ticket->reset();
+    return Failure{"QUEUE_FULL",
+                   "all workers are busy and the queue is full",
+                   {{"queued", std::to_string(waiting_)}}};
+  }
+  *ticket = std::make_shared<Flight>(name, std::move(spec));
+  (*ticket)->queue_until = queue_until;
   {
     std::lock_guard flight_lock((*ticket)->mutex);
     (*ticket)->Add(waiter);
   }
+  ++waiting_;
+  flights_[name] = *ticket;
   if (!pool_.Submit([this, flight = *ticket] { Run(flight); },
                     (*ticket)->spec.client)) {
+    --waiting_;
+    flights_.erase(name);
     ticket->reset();
-    return Failure{"QUEUE_FULL",
-                   "all workers are busy and the queue is full",
-                   {{"queued", std::to_string(pool_.queued())}}};
+    return Failure{"DRAINING", "the server is shutting down"};
   }
-  flights_[hash] = *ticket;
   return std::nullopt;
 }
 
@@ -123,7 +161,8 @@ void Scheduler::Leave(const Ticket& ticket, CompileWaiter* waiter) {
     if (!waiters.empty() || ticket->over) return;
     ticket->over = true;
   }
-  auto found = flights_.find(ticket->hash);
+  if (std::exchange(ticket->waiting, false)) --waiting_;
+  auto found = flights_.find(ticket->name);
   if (found != flights_.end() && found->second == ticket) flights_.erase(found);
   ticket->handle.Kill();
 }
@@ -136,20 +175,81 @@ bool Scheduler::Drain(std::chrono::milliseconds limit) {
   if (pool_.WaitIdle(limit)) return true;
   {
     std::lock_guard lock(mutex_);
-    for (auto& [hash, flight] : flights_) flight->handle.Kill();
+    for (auto& [name, flight] : flights_) flight->handle.Kill();
   }
   pool_.WaitIdle(std::chrono::seconds(10));
   return false;
 }
 
+bool Scheduler::TakeUp(const Ticket& flight) {
+  std::lock_guard lock(mutex_);
+  // Otherwise everybody left while it waited, or it waited for too long.
+  if (!std::exchange(flight->waiting, false)) return false;
+  --waiting_;
+  ++running_;
+  return true;
+}
+
 void Scheduler::Run(const Ticket& flight) {
+  if (!TakeUp(flight)) return;
   metrics_->Observe(Metric::kQueueSeconds, {}, SecondsSince(flight->queued_at));
-  {
-    std::lock_guard lock(flight->mutex);
-    if (flight->over) return;  // everybody left while it waited
-  }
   flight->Tell(StateEvent(v1::Progress::RUNNING));
   Finish(flight, Compile(*flight));
+}
+
+void Scheduler::WatchQueue() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    changed_.wait_for(lock, kQueueInterval);
+    lock.unlock();
+    ExpireOverdue();
+    lock.lock();
+  }
+}
+
+void Scheduler::ExpireOverdue() {
+  auto outcome = std::make_shared<CompileOutcome>();
+  auto now = Clock::now();
+  std::lock_guard lock(mutex_);
+  for (auto at = flights_.begin(); at != flights_.end();) {
+    Ticket flight = at->second;
+    if (!flight->waiting || flight->queue_until > now) {
+      ++at;
+      continue;
+    }
+    at = flights_.erase(at);
+    flight->waiting = false;
+    --waiting_;
+    outcome->failure = Failure{
+        "QUEUE_TIMEOUT",
+        "the compile waited for a worker for longer than it may",
+        {{"queued_seconds", std::to_string(SecondsSince(flight->queued_at))}}};
+    metrics_->Count(Metric::kQueueTimeouts);
+    std::lock_guard flight_lock(flight->mutex);
+    flight->over = true;
+    for (CompileWaiter* waiter : flight->waiters) waiter->OnOutcome(outcome);
+    flight->waiters.clear();
+  }
+}
+
+int64_t Scheduler::queued() const {
+  std::lock_guard lock(mutex_);
+  return waiting_;
+}
+
+int64_t Scheduler::running() const {
+  std::lock_guard lock(mutex_);
+  return running_;
+}
+
+std::chrono::milliseconds Scheduler::oldest_wait() const {
+  auto now = Clock::now();
+  auto oldest = now;
+  std::lock_guard lock(mutex_);
+  for (const auto& [name, flight] : flights_) {
+    if (flight->waiting) oldest = std::min(oldest, flight->queued_at);
+  }
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now - oldest);
 }
 
 std::shared_ptr<CompileOutcome> Scheduler::Compile(Flight& flight) {
@@ -157,17 +257,26 @@ std::shared_ptr<CompileOutcome> Scheduler::Compile(Flight& flight) {
   outcome->run.set_host(HostName());
   // A compile of the same action may have ended after the caller looked.
   if (!flight.spec.fresh) {
-    if (auto found = cache_->Find(flight.hash)) {
+    if (auto found = cache_->Find(NameOf(flight.spec))) {
       outcome->result = std::move(*found);
       outcome->run.set_cached(true);
       return outcome;
     }
+  }
+  const CrashKey model = {flight.spec.instance,
+                          flight.spec.manifest.model_digest(),
+                          runner_->compiler_id()};
+  if (crashes_ != nullptr) outcome->failure = crashes_->Refuse(model);
+  if (outcome->failure) {
+    metrics_->Count(Metric::kCrashRefusals);
+    return outcome;
   }
   auto start = Clock::now();
   JobOutcome job =
       runner_->Run(flight.spec.job, &flight.handle,
                    [&](const v1::JobEvent& event) { flight.Tell(event); });
   RecordExit(job, SecondsSince(start));
+  if (crashes_ != nullptr) crashes_->Record(model, job);
   if (job.failure) {
     outcome->failure = std::move(job.failure);
     std::lock_guard lock(mutex_);
@@ -182,31 +291,45 @@ std::shared_ptr<CompileOutcome> Scheduler::Compile(Flight& flight) {
   outcome->run.set_peak_memory_bytes(job.exit.peak_memory_bytes());
   auto report = std::make_shared<v1::CompileReport>(std::move(job.report));
   report->clear_run();
-  report->set_action_digest(flight.hash);
-  outcome->result = {std::move(job.artifact), std::move(report),
-                     std::move(job.dump)};
-  Keep(flight, outcome.get());
+  report->set_action_digest(flight.spec.job.action.digest.hash());
+  outcome->result.artifact_digest.set_hash(report->artifact().digest());
+  outcome->result.artifact_digest.set_size_bytes(
+      report->artifact().size_bytes());
+  outcome->result.artifact = std::move(job.artifact);
+  outcome->result.report = std::move(report);
+  outcome->result.dump = std::move(job.dump);
+  outcome->failure = cache_->Recalled(NameOf(flight.spec),
+                                      outcome->result.artifact_digest.hash());
+  if (!outcome->failure) Keep(flight, outcome.get());
   return outcome;
 }
 
 void Scheduler::Keep(const Flight& flight, CompileOutcome* outcome) {
   const CachedResult& result = outcome->result;
-  absl::Status status = cache_->Save(flight.hash, result);
+  ActionName name = NameOf(flight.spec);
+  absl::Status status = cache_->Save(name, result, &flight.spec.job.action);
   if (status.ok()) {
     v1::Manifest manifest = flight.spec.manifest;
     const v1::ArtifactSummary& summary = result.report->artifact();
     manifest.mutable_artifact()->set_hash(summary.digest());
     manifest.mutable_artifact()->set_size_bytes(summary.size_bytes());
-    manifest.set_action_digest(flight.hash);
+    manifest.set_action_digest(name.hash);
     manifest.set_arena_bytes(summary.arena_bytes());
     manifest.set_exactness(summary.exactness());
     manifest.set_integer_only(summary.integer_only());
-    status = cache_->AddManifest(manifest);
+    status = cache_->AddManifest(manifest, flight.spec.instance);
   }
-  if (status.ok()) return;
+  if (status.ok()) {
+    if (result.artifact_digest.size_bytes() <= kLargeArtifactBytes) return;
+    // What is large is read from the cache from here on, a piece at a time,
+    // and is held there until the last caller has it.
+    auto kept = cache_->Find(name);
+    if (kept) outcome->result = std::move(*kept);
+    return;
+  }
   // The caller has the result all the same.
   metrics_->Count(Metric::kCacheWriteErrors);
-  spdlog::warn("action {}: the result is not kept: {}", flight.hash,
+  spdlog::warn("action {}: the result is not kept: {}", name.hash,
                std::string(status.message()));
 }
 
@@ -231,7 +354,8 @@ void Scheduler::RecordExit(const JobOutcome& job, double seconds) {
 void Scheduler::Finish(const Ticket& flight,
                        std::shared_ptr<const CompileOutcome> outcome) {
   std::lock_guard lock(mutex_);
-  auto found = flights_.find(flight->hash);
+  --running_;
+  auto found = flights_.find(flight->name);
   if (found != flights_.end() && found->second == flight) flights_.erase(found);
   std::lock_guard flight_lock(flight->mutex);
   flight->over = true;

@@ -3,6 +3,8 @@
 #ifndef FOLD_SERVER_SCHEDULER_H_
 #define FOLD_SERVER_SCHEDULER_H_
 
+#include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "proto/foldd/v1/job.pb.h"
+#include "server/crash_list.h"
 #include "server/failure.h"
 #include "server/job_runner.h"
 #include "server/metrics.h"
@@ -38,23 +41,40 @@ class CompileWaiter {
 
 struct CompileRequestSpec {
   CompileJob job;
+  std::string instance;          // the namespace
+  std::string client;            // who asks
   foldd::v1::Manifest manifest;  // what is known before the compile
   bool fresh = false;            // do not take the answer from the cache
-  std::string client;            // whose turn in the queue it takes
+  // How long this caller lets it wait for a worker; 0: as the scheduler says.
+  std::chrono::milliseconds queue_timeout{0};
+};
+
+inline ActionName NameOf(const CompileRequestSpec& spec) {
+  const Digest& digest = spec.job.action.digest;
+  return {digest.hash(), digest.size_bytes(), spec.instance};
+}
+
+struct SchedulerLimits {
+  int64_t workers = 1;                         // compiles that run
+  int64_t queue_length = 0;                    // that wait
+  std::chrono::milliseconds queue_timeout{0};  // and for how long
 };
 
 class Scheduler {
  public:
-  // Owns none of these. At most `workers` compiles run, `queue_length` wait.
-  Scheduler(int64_t workers, int64_t queue_length, JobRunner* runner,
-            ResultCache* cache, Metrics* metrics);
+  // Owns none of these. Models that `crashes` refuses are not compiled; null:
+  // none is refused.
+  Scheduler(SchedulerLimits limits, JobRunner* runner, ResultCache* cache,
+            Metrics* metrics, CrashList* crashes = nullptr);
+  ~Scheduler();
 
   class Flight;  // a compile that waits or runs
   using Ticket = std::shared_ptr<Flight>;
 
   // Joins the compile of this action or starts one. Then `waiter` hears of it
   // until its outcome; the outcome may come before Join returns. A Failure:
-  // it could not be started, and nothing will be heard.
+  // it could not be started, and nothing will be heard. One that waits for
+  // longer than the most patient of its callers ends with QUEUE_TIMEOUT.
   std::optional<Failure> Join(CompileRequestSpec spec, CompileWaiter* waiter,
                               Ticket* ticket);
   // Stops waiting. The last one to leave kills the compile.
@@ -64,24 +84,37 @@ class Scheduler {
   // Whether all of it ended by itself.
   bool Drain(std::chrono::milliseconds limit);
 
-  int64_t queued() const { return pool_.queued(); }
-  int64_t running() const { return pool_.running(); }
+  int64_t queued() const;
+  int64_t running() const;
+  // How long the oldest that waits has waited.
+  std::chrono::milliseconds oldest_wait() const;
 
  private:
   void Run(const Ticket& flight);
+  // Whether it is this thread's to run: it still waited.
+  bool TakeUp(const Ticket& flight);
+  void WatchQueue();
+  void ExpireOverdue();
   std::shared_ptr<CompileOutcome> Compile(Flight& flight);
   void Keep(const Flight& flight, CompileOutcome* outcome);
   void RecordExit(const JobOutcome& job, double seconds);
   void Finish(const Ticket& flight,
               std::shared_ptr<const CompileOutcome> outcome);
 
+  const SchedulerLimits limits_;
   JobRunner* const runner_;
   ResultCache* const cache_;
   Metrics* const metrics_;
-  std::mutex mutex_;
+  CrashList* const crashes_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
   bool draining_ = false;
-  std::map<std::string, Ticket> flights_;  // by action hash
-  WorkerPool pool_;                        // last: its threads use the rest
+  bool stopping_ = false;
+  int64_t waiting_ = 0;
+  int64_t running_ = 0;
+  std::map<std::string, Ticket> flights_;  // by instance and action hash
+  WorkerPool pool_;                        // its threads use the rest
+  std::unique_ptr<LoopThread> watch_;
 };
 
 }  // namespace fold

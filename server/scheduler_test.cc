@@ -77,8 +77,9 @@ class SchedulerTest : public testing::Test {
     limits.set_open_files(64);
     runner_ = std::make_unique<JobRunner>(folder, limits, process_.get());
     metrics_ = std::make_unique<Metrics>();
-    scheduler_ = std::make_unique<Scheduler>(workers, queue, runner_.get(),
-                                             &cache_, metrics_.get());
+    scheduler_ = std::make_unique<Scheduler>(
+        SchedulerLimits{workers, queue, queue_timeout_}, runner_.get(),
+        &cache_, metrics_.get(), &crashes_);
   }
 
   CompileRequestSpec Spec(const std::string& script) {
@@ -88,7 +89,8 @@ class SchedulerTest : public testing::Test {
     inputs.target.set_default_io(v1::IO_FLOAT);
     CompileRequestSpec spec;
     spec.job.action = BuildAction(inputs);
-    spec.job.model = std::make_shared<const std::string>(script);
+    spec.job.inputs = {
+        {std::string(kModelFile), std::make_shared<const std::string>(script)}};
     spec.manifest.set_model_digest(inputs.model.hash());
     spec.manifest.add_compatible("board");
     return spec;
@@ -108,13 +110,56 @@ class SchedulerTest : public testing::Test {
            std::string::npos;
   }
 
+  std::chrono::milliseconds queue_timeout_{60'000};
   MemoryStore store_{64 << 20};
   ResultCache cache_{&store_};
   std::unique_ptr<CompilerProcess> process_;
+  CrashList crashes_{CrashLimits()};
   std::unique_ptr<JobRunner> runner_;
   std::unique_ptr<Metrics> metrics_;
   std::unique_ptr<Scheduler> scheduler_;
 };
+
+TEST_F(SchedulerTest, WhatWaitsForTooLongEndsWithAReason) {
+  queue_timeout_ = std::chrono::milliseconds(300);
+  Make(1, 8);
+  Waiter busy, waits, joins, impatient;
+  auto ticket = Join("sleep 5000", &busy);
+  Join("second", &waits);
+  CompileRequestSpec spec = Spec("third");
+  spec.queue_timeout = std::chrono::milliseconds(20);
+  Scheduler::Ticket third;
+  ASSERT_FALSE(scheduler_->Join(std::move(spec), &impatient, &third));
+  auto outcome = impatient.Wait();
+  ASSERT_NE(outcome, nullptr);
+  EXPECT_EQ(outcome->failure->reason, "QUEUE_TIMEOUT");
+  outcome = waits.Wait();
+  ASSERT_NE(outcome, nullptr);
+  EXPECT_EQ(outcome->failure->reason, "QUEUE_TIMEOUT");
+  EXPECT_EQ(scheduler_->queued(), 0);
+  EXPECT_EQ(scheduler_->running(), 1);
+  // What runs is not bound by it, and the queue has room again.
+  scheduler_->Leave(ticket, &busy);
+  Join("fourth", &joins);
+  outcome = joins.Wait();
+  ASSERT_NE(outcome, nullptr);
+  EXPECT_FALSE(outcome->failure.has_value());
+}
+
+TEST_F(SchedulerTest, InstancesDoNotShareCompiles) {
+  Waiter one, other;
+  CompileRequestSpec spec = Spec("sleep 300");
+  spec.instance = "team";
+  Scheduler::Ticket ticket;
+  ASSERT_FALSE(scheduler_->Join(std::move(spec), &other, &ticket));
+  Join("sleep 300", &one);
+  ASSERT_NE(one.Wait(), nullptr);
+  ASSERT_NE(other.Wait(), nullptr);
+  EXPECT_TRUE(RanTimes(2));
+  std::string hash = Spec("sleep 300").job.action.digest.hash();
+  EXPECT_TRUE(cache_.Find(ActionName{hash, -1, "team"}).has_value());
+  EXPECT_FALSE(cache_.Find(ActionName{hash, -1, "none"}).has_value());
+}
 
 TEST_F(SchedulerTest, CompilesAndKeepsTheResult) {
   Waiter waiter;
@@ -197,6 +242,28 @@ TEST_F(SchedulerTest, ACrashIsItsCallersAloneAndIsNotKept) {
   EXPECT_EQ(good.Reason(), "DONE");
   EXPECT_FALSE(
       cache_.Find(Spec("sleep 200\nsignal 9").job.action.digest.hash()));
+}
+
+TEST_F(SchedulerTest, AModelThatCrashesTwiceIsNotRunAThirdTime) {
+  for (int i = 0; i < 2; ++i) {
+    Waiter crashing;
+    Join("signal 11", &crashing);
+    EXPECT_EQ(crashing.Reason(), "COMPILER_CRASHED");
+  }
+  Waiter refused, other;
+  Join("signal 11", &refused);
+  EXPECT_EQ(refused.Reason(), "MODEL_CRASHES_COMPILER");
+  EXPECT_TRUE(RanTimes(2));
+  EXPECT_THAT(metrics_->Text(), HasSubstr("foldd_crash_refusals_total 1\n"));
+  Join("progress 1", &other);
+  EXPECT_EQ(other.Reason(), "DONE");
+  // In another namespace it has not crashed yet.
+  Waiter elsewhere;
+  CompileRequestSpec spec = Spec("signal 11");
+  spec.instance = "elsewhere";
+  Scheduler::Ticket ticket;
+  ASSERT_FALSE(scheduler_->Join(spec, &elsewhere, &ticket).has_value());
+  EXPECT_EQ(elsewhere.Reason(), "COMPILER_CRASHED");
 }
 
 TEST_F(SchedulerTest, AFullQueueRefuses) {

@@ -1,5 +1,6 @@
 #include "server/server.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <filesystem>
@@ -7,24 +8,22 @@
 #include <system_error>
 #include <thread>
 
-#include "grpcpp/ext/proto_server_reflection_plugin.h"
+#include "compiler/api/report_file.h"
+#include "compiler/sandbox/walls.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
-#include "proto/grpc/health/v1/health.pb.h"
 #include "server/access/access.h"
 #include "server/byte_budget.h"
-#include "server/cache/disk_store.h"
-#include "server/cache/memory_store.h"
-#include "server/cache/observed_store.h"
-#include "server/cache/single_flight_store.h"
-#include "server/cache/tiered_store.h"
-#include "server/cache/verifying_store.h"
+#include "server/cache_stack.h"
 #include "server/compiler_process.h"
+#include "server/crash_list.h"
 #include "server/http_port.h"
 #include "server/job_runner.h"
 #include "server/metrics.h"
-#include "server/result_cache.h"
-#include "server/rpc/service.h"
+#include "server/reproducer_folder.h"
+#include "server/rpc/call_registry.h"
+#include "server/rpc/dispatcher.h"
+#include "server/rpc/operation_table.h"
 #include "server/scheduler.h"
 #include "server/target_catalog.h"
 #include "spdlog/spdlog.h"
@@ -34,14 +33,18 @@ namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
 
+// A bundle up to this size is a blob as well.
+constexpr size_t kMaxPublishedBytes = size_t{64} << 20;
 constexpr char kServiceName[] = "foldd.v1.Compiler";
 constexpr int64_t kLookupThreads = 4;
 constexpr int64_t kLookupQueue = 4096;
 constexpr milliseconds kHealthInterval{500};
+// For results to reach the shared cache, when no call is left.
+constexpr milliseconds kShareGrace{5000};
 // For connections to close, when no call is left.
 constexpr milliseconds kCloseGrace{500};
-constexpr milliseconds kCallsInterval{10};
 
 std::string CompilerPath(const Config& config) {
   if (!config.compiler_path.empty()) return config.compiler_path;
@@ -50,44 +53,24 @@ std::string CompilerPath(const Config& config) {
   return error ? "foldc" : (self.parent_path() / "foldc").string();
 }
 
-// The tiers of the cache, each on the one before.
-struct Stores {
-  Stores(std::unique_ptr<DiskStore> disk, int64_t memory_bytes,
-         const CacheObserver& observe)
-      : disk(std::move(disk)),
-        verifying(this->disk.get()),
-        observed_disk("disk", &verifying, observe),
-        memory(memory_bytes),
-        observed_memory("memory", &memory, observe),
-        tiers(&observed_memory, &observed_disk),
-        top(&tiers),
-        front(&memory, this->disk.get()),
-        // A miss here is looked up again in `top`, and counted there.
-        hot("memory", &front, [observe](const auto& tier, const auto& result) {
-          if (result == "hit") observe(tier, result);
-        }) {}
-  std::unique_ptr<DiskStore> disk;
-  VerifyingStore verifying;
-  ObservedStore observed_disk;
-  MemoryStore memory;
-  ObservedStore observed_memory;
-  TieredStore tiers;
-  SingleFlightStore top;
-  FrontStore front;
-  ObservedStore hot;
-};
-
 }  // namespace
 
 struct Server::Parts {
-  explicit Parts(const Config& c) : config(c), budget(c.inflight_bytes) {}
+  explicit Parts(const Config& c)
+      : config(c),
+        budget(c.inflight_bytes),
+        crashes(
+            {c.crash_limit, std::chrono::seconds(c.crash_refusal_seconds)}) {}
   ~Parts() { StopPorts(); }
 
   absl::Status Build();
+  absl::Status StartOperations(const std::string& path);
   absl::Status StartGrpc();
   absl::Status StartHttp();
   absl::Status Readiness() const;
   void RefreshGauges();
+  // Makes a bundle a blob, where it is small enough for the memory of one.
+  void PublishReproducer(const std::string& digest, const std::string& path);
   void WatchHealth();
   void StopPorts();
 
@@ -96,14 +79,19 @@ struct Server::Parts {
   std::unique_ptr<Access> access;
   ByteBudget budget;
   TargetCatalog targets;
-  std::unique_ptr<Stores> stores;
-  std::unique_ptr<ResultCache> cache;
-  std::unique_ptr<ResultCache> hot;
+  std::unique_ptr<CacheStack> cache;
   std::unique_ptr<CompilerProcess> compiler;
+  std::unique_ptr<ReproducerFolder> reproducers;
+  CrashList crashes;
   std::unique_ptr<JobRunner> runner;
   std::unique_ptr<Scheduler> scheduler;
   std::unique_ptr<WorkerPool> lookups;
-  std::unique_ptr<CompilerService> service;
+  std::unique_ptr<UploadSessions> uploads;
+  std::unique_ptr<OperationStore> operation_store;
+  std::unique_ptr<CallRegistry> calls;
+  ServiceParts service_parts;
+  std::unique_ptr<OperationTable> operations;
+  std::unique_ptr<Dispatcher> dispatcher;
   std::unique_ptr<grpc::Server> grpc_server;
   int grpc_port = 0;
   std::unique_ptr<HttpPort> http;
@@ -122,21 +110,15 @@ absl::Status Server::Parts::Build() {
   std::error_code error;
   std::string data = fs::absolute(config.data, error);
   if (error) return absl::InvalidArgumentError("data: " + error.message());
-  auto opened = OpenAccess(config, data, &metrics);
+  auto entered = OpenAccess(config, data, &metrics);
+  if (!entered.ok()) return entered.status();
+  access = std::move(*entered);
+  auto opened = CacheStack::Open(config, data + "/cache", &metrics);
   if (!opened.ok()) return opened.status();
-  access = std::move(*opened);
-  auto disk = DiskStore::Open(
-      {data + "/cache", config.cache_bytes, config.min_free_bytes});
-  if (!disk.ok()) return disk.status();
-  stores = std::make_unique<Stores>(
-      std::move(*disk), config.memory_cache_bytes,
-      [this](const std::string& tier, const std::string& result) {
-        metrics.Count(Metric::kCacheRequests, {tier, result});
-      });
-  cache = std::make_unique<ResultCache>(&stores->top);
-  hot = std::make_unique<ResultCache>(&stores->hot);
+  cache = std::move(*opened);
   auto started = CompilerProcess::Start(
-      CompilerPath(config), [this] { metrics.Count(Metric::kCompilerStarts); });
+      CompilerPath(config), [this] { metrics.Count(Metric::kCompilerStarts); },
+      *ParseSandboxLevel(config.sandbox_minimum));
   if (!started.ok()) return started.status();
   compiler = std::move(*started);
   foldd::v1::JobLimits limits;
@@ -145,12 +127,27 @@ absl::Status Server::Parts::Build() {
   limits.set_wall_milliseconds(config.job_wall_seconds * 1000);
   limits.set_file_bytes(config.job_file_bytes);
   limits.set_open_files(config.job_open_files);
-  runner = std::make_unique<JobRunner>(data + "/jobs", limits, compiler.get());
-  scheduler = std::make_unique<Scheduler>(config.workers, config.queue_length,
-                                          runner.get(), cache.get(), &metrics);
+  auto bundles = ReproducerFolder::Open(
+      data + "/reproducers", {config.reproducer_count, config.reproducer_bytes},
+      [this](const auto& digest, const auto& path) {
+        PublishReproducer(digest, path);
+      });
+  if (!bundles.ok()) return bundles.status();
+  reproducers = std::move(*bundles);
+  runner = std::make_unique<JobRunner>(data + "/jobs", limits, compiler.get(),
+                                       cache->blobs(), reproducers.get());
+  scheduler = std::make_unique<Scheduler>(
+      SchedulerLimits{config.workers, config.queue_length,
+                      std::chrono::seconds(config.queue_seconds)},
+      runner.get(), cache->results(), &metrics, &crashes);
   lookups = std::make_unique<WorkerPool>(kLookupThreads, kLookupQueue);
+  uploads = std::make_unique<UploadSessions>(
+      config.max_uploads, std::chrono::seconds(config.upload_idle_seconds));
   metrics.Set(Metric::kBuildInfo, {"0.1.0", compiler->compiler_id()}, 1);
-  absl::Status status = StartGrpc();
+  absl::Status status = StartOperations(data + "/operations.db");
+  // What the last server left is taken up, with its inputs held, before anyone
+  // can make the cache forget them.
+  if (status.ok()) status = StartGrpc();
   if (status.ok() && !config.http.empty()) status = StartHttp();
   if (status.ok()) {
     health_thread = std::make_unique<LoopThread>([this] { WatchHealth(); });
@@ -158,23 +155,38 @@ absl::Status Server::Parts::Build() {
   return status;
 }
 
-absl::Status Server::Parts::StartGrpc() {
-  ServiceParts parts;
+absl::Status Server::Parts::StartOperations(const std::string& path) {
+  auto store = OperationStore::Open(path);
+  if (!store.ok()) return store.status();
+  operation_store = std::move(*store);
+  ServiceParts& parts = service_parts;
   parts.config = &config;
   parts.targets = &targets;
   parts.compiler_id = compiler->compiler_id();
   parts.metrics = &metrics;
-  parts.cache = cache.get();
-  parts.hot = hot.get();
+  parts.cache = cache->results();
+  parts.hot = cache->hot();
+  parts.blobs = cache->blobs();
+  parts.cache_admin = cache->admin();
   parts.scheduler = scheduler.get();
   parts.budget = &budget;
   parts.lookups = lookups.get();
-  service = std::make_unique<CompilerService>(std::move(parts));
+  calls = std::make_unique<CallRegistry>(CallRegistry::Limits{
+      config.max_calls, std::chrono::seconds(config.stall_seconds),
+      std::chrono::seconds(config.inflight_wait_seconds)});
+  parts.calls = calls.get();
+  parts.uploads = uploads.get();
+  parts.operation_store = operation_store.get();
+  operations = std::make_unique<OperationTable>(
+      &parts, std::chrono::seconds(config.operation_retention_seconds),
+      config.max_operations);
+  parts.operations = operations.get();
+  return operations->Resume();
+}
 
+absl::Status Server::Parts::StartGrpc() {
+  dispatcher = std::make_unique<Dispatcher>(service_parts);
   grpc::EnableDefaultHealthCheckService(true);
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  // Named here, so that it is linked and reflection can describe it.
-  (void)grpc::health::v1::HealthCheckRequest::descriptor();
   grpc::ServerBuilder builder;
   builder.SetMaxReceiveMessageSize(static_cast<int>(config.max_message_bytes));
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
@@ -183,7 +195,7 @@ absl::Status Server::Parts::StartGrpc() {
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddListeningPort(config.listen, access->credentials, &grpc_port);
-  builder.RegisterService(service.get());
+  builder.RegisterCallbackGenericService(dispatcher.get());
   grpc_server = builder.BuildAndStart();
   if (grpc_server == nullptr || grpc_port == 0) {
     return absl::UnavailableError("cannot listen on " + config.listen);
@@ -199,7 +211,12 @@ absl::Status Server::Parts::StartHttp() {
     return metrics.Text();
   };
   handlers.ready = [this] { return Readiness(); };
-  handlers.blobs = &stores->top;
+  handlers.about = [this] {
+    SandboxReport sandbox = compiler->sandbox();
+    return "sandbox: " + std::string(SandboxLevelName(sandbox.level())) + ": " +
+           sandbox.Summary();
+  };
+  handlers.blobs = cache->store();
   handlers.gatekeeper = access->gatekeeper.get();
   handlers.metrics_open = config.http_metrics_open;
   handlers.certificates = access->certificates;
@@ -209,12 +226,25 @@ absl::Status Server::Parts::StartHttp() {
   return absl::OkStatus();
 }
 
+void Server::Parts::PublishReproducer(const std::string& digest,
+                                      const std::string& path) {
+  auto bytes = std::make_shared<std::string>();
+  std::string fault = ReadWholeFile(path, kMaxPublishedBytes, bytes.get());
+  absl::Status status = fault.empty()
+                            ? cache->store()->Put({Space::kBlob, digest}, bytes)
+                            : absl::UnavailableError(fault);
+  if (!status.ok()) {
+    spdlog::warn("reproducer {} is in the data folder alone: {}", digest,
+                 std::string(status.message()));
+  }
+}
+
 absl::Status Server::Parts::Readiness() const {
   if (draining) return absl::UnavailableError("the server is shutting down");
   if (compiler->pid() == 0) {
     return absl::UnavailableError("the compiler's process is down");
   }
-  return stores->disk->Health();
+  return cache->Health();
 }
 
 void Server::Parts::RefreshGauges() {
@@ -222,17 +252,17 @@ void Server::Parts::RefreshGauges() {
   metrics.Set(Metric::kQueueDepth, {}, number(scheduler->queued()));
   metrics.Set(Metric::kJobs, {"queued"}, number(scheduler->queued()));
   metrics.Set(Metric::kJobs, {"running"}, number(scheduler->running()));
-  metrics.Set(Metric::kCacheBytes, {"disk"},
-              number(stores->disk->used_bytes()));
-  metrics.Set(Metric::kCacheBytes, {"memory"},
-              number(stores->memory.used_bytes()));
-  metrics.Set(Metric::kCacheLimitBytes, {"disk"}, number(config.cache_bytes));
-  metrics.Set(Metric::kCacheLimitBytes, {"memory"},
-              number(config.memory_cache_bytes));
-  metrics.Set(Metric::kCacheEvictions, {"disk"},
-              number(stores->disk->evictions()));
-  metrics.Set(Metric::kDiskFreeBytes, {}, number(stores->disk->free_bytes()));
+  cache->RefreshGauges();
   metrics.Set(Metric::kInflightBytes, {}, number(budget.held()));
+  metrics.Set(Metric::kCalls, {}, number(calls->live()));
+  metrics.Set(Metric::kUploads, {}, number(uploads->live()));
+  metrics.Set(Metric::kOperations, {}, number(operations->live()));
+  SandboxReport sandbox = compiler->sandbox();
+  for (size_t i = 0; i < kWallCount; ++i) {
+    metrics.Set(Metric::kSandboxWall, {std::string(WallTable()[i].name)},
+                sandbox.walls[i].stands ? 1 : 0);
+  }
+  metrics.Set(Metric::kReproducerBytes, {}, number(reproducers->bytes()));
   metrics.Set(Metric::kReady, {}, Readiness().ok() ? 1 : 0);
 }
 
@@ -288,13 +318,14 @@ bool Server::Drain() {
   health->SetServingStatus(false);
   health->SetServingStatus(kServiceName, false);
   std::chrono::seconds limit(parts_->config.drain_seconds);
-  auto end = std::chrono::steady_clock::now() + limit;
+  auto end = Clock::now() + limit;
+  parts_->operations->Drain();
   bool clean = parts_->scheduler->Drain(limit);
-  // Callers read their results to the end: each holds bytes of the budget.
-  while (parts_->budget.held() > 0 && std::chrono::steady_clock::now() < end) {
-    std::this_thread::sleep_for(kCallsInterval);
-  }
+  // Callers read their results to the end.
+  parts_->calls->WaitNone(std::chrono::duration_cast<milliseconds>(
+      std::max(end - Clock::now(), Clock::duration(0))));
   parts_->StopPorts();
+  parts_->cache->Drain(kShareGrace);
   return clean;
 }
 

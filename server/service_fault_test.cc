@@ -64,7 +64,7 @@ TEST_F(ServiceFaultTest, AKilledJobIsItsCallersErrorAlone) {
   std::vector<pid_t> jobs;
   while (jobs.empty()) jobs = server_->Jobs();
   ASSERT_EQ(jobs.size(), 1u);
-  std::thread third([&] { good = server_->Compile(Script("sleep 500")); });
+  std::thread third([&] { good = server_->Compile(Script("sleep 2500")); });
   ASSERT_TRUE(server_->WaitMetric(kRunning, 2));
   kill(jobs[0], SIGKILL);
   for (auto* thread : {&first, &second, &third}) thread->join();
@@ -80,7 +80,7 @@ TEST_F(ServiceFaultTest, AKilledJobIsItsCallersErrorAlone) {
   // Nothing was kept of it: one action, that of the good one.
   int actions = 0;
   for (const auto& file :
-       fs::recursive_directory_iterator(data_ + "/cache/actions")) {
+       fs::recursive_directory_iterator(data_ + "/cache/instances/_/actions")) {
     actions += file.is_regular_file();
   }
   EXPECT_EQ(actions, 1);
@@ -176,7 +176,8 @@ TEST_F(ServiceFaultTest, ACorruptBlobIsCompiledAgain) {
   CompileEnd first = server_->Compile(Script("size 5000"));
   server_.reset();
   std::string hash = Sha256Hex(first.artifact);
-  std::string path = data_ + "/cache/blobs/" + hash.substr(0, 2) + "/" + hash;
+  std::string path =
+      data_ + "/cache/instances/_/blobs/" + hash.substr(0, 2) + "/" + hash;
   {
     std::fstream file(path);
     file.seekp(1000);
@@ -230,7 +231,7 @@ TEST_F(ServiceFaultTest, KilledInTheMidstOfWritesNoWrongBlobIsServed) {
   EXPECT_GT(served, 0);
   // Every file under a hash has the bytes of that hash.
   for (const auto& file :
-       fs::recursive_directory_iterator(data_ + "/cache/blobs")) {
+       fs::recursive_directory_iterator(data_ + "/cache/instances/_/blobs")) {
     if (!file.is_regular_file()) continue;
     std::ifstream stream(file.path(), std::ios::binary);
     std::stringstream bytes;

@@ -153,7 +153,7 @@ TEST_F(ServiceTest, AModelCanBeNamedByItsDigestOnceItIsKnown) {
   request.clear_model();
   *request.mutable_model_digest() = DigestOf("x");
   CompileEnd end = server_->Compile(request);
-  EXPECT_EQ(end.reason, "MODEL_MISSING");
+  EXPECT_EQ(end.reason, "BLOBS_MISSING");
   EXPECT_EQ(end.code, StatusCode::FAILED_PRECONDITION);
   EXPECT_THAT(end.missing,
               ElementsAre("MISSING blobs/" + Sha256Hex("x") + "/1"));
@@ -196,10 +196,17 @@ TEST_F(ServiceTest, OverloadIsRefusedWithATimeToComeBack) {
 }
 
 TEST_F(ServiceTest, BytesInFlightAndMessageSizeAreBounded) {
-  Start({"--inflight-bytes", "100000", "--max-message-bytes", "300000"});
-  CompileEnd end = server_->Compile(Script(std::string(150'000, ' ')));
+  Start({"--inflight-bytes", "300000", "--max-message-bytes", "300000",
+         "--inflight-wait-seconds", "0"});
+  // A compile holds its request's bytes; another cannot read a message.
+  std::thread busy([&] {
+    server_->Compile(Script("sleep 3000" + std::string(150'000, ' ')));
+  });
+  ASSERT_TRUE(server_->WaitMetric("foldd_jobs{state=\"running\"}", 1));
+  CompileEnd end = server_->Compile(Script("x"));
   EXPECT_EQ(end.reason, "BYTES_IN_FLIGHT");
   EXPECT_TRUE(end.retry);
+  busy.join();
   end = server_->Compile(Script(std::string(400'000, ' ')));
   EXPECT_EQ(end.code, StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_TRUE(server_->Compile(Script("x")).ok());

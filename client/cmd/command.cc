@@ -24,21 +24,30 @@ std::vector<Flag> ServerFlagTable(ServerFlags* flags) {
        SetSwitch(&flags->connect.token_in_plaintext)},
       {"--timeout", "SECONDS", "deadline of the call; 0: none [0]",
        SetInteger(&flags->timeout_seconds, 0, 1 << 20)},
+      {"--instance", "NAME", "the namespace on the server [the default one]",
+       SetText(&flags->instance)},
   };
 }
 
-std::unique_ptr<Client> OpenClient(const ServerFlags& flags) {
+std::string ConnectClient(const ServerFlags& flags,
+                          std::unique_ptr<Client>* client) {
   ConnectOptions options = flags.connect;
   const char* token = std::getenv("FOLDD_TOKEN");
   if (token != nullptr) options.token = token;
   std::shared_ptr<grpc::Channel> channel;
   std::string error = MakeChannel(options, &channel);
-  if (!error.empty()) {
-    (void)UsageError(error);
-    return nullptr;
+  if (error.empty()) {
+    *client = std::make_unique<Client>(std::move(channel),
+                                       flags.timeout_seconds * 1000);
   }
-  return std::make_unique<Client>(std::move(channel),
-                                  flags.timeout_seconds * 1000);
+  return error;
+}
+
+std::unique_ptr<Client> OpenClient(const ServerFlags& flags) {
+  std::unique_ptr<Client> client;
+  std::string error = ConnectClient(flags, &client);
+  if (!error.empty()) (void)UsageError(error);
+  return client;
 }
 
 int UsageError(const std::string& message) {

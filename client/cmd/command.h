@@ -18,12 +18,16 @@ namespace fold {
 struct ServerFlags {
   ConnectOptions connect;
   int64_t timeout_seconds = 0;  // 0: none
+  std::string instance;         // empty: the default one
 };
 
 std::vector<Flag> ServerFlagTable(ServerFlags* flags);
 
 // A client for the flags, with the token of the environment (FOLDD_TOKEN) if
-// they name no file of it. Null, and said: an error of usage.
+// they name no file of it. Returns what is wrong with them, or "".
+std::string ConnectClient(const ServerFlags& flags,
+                          std::unique_ptr<Client>* client);
+// The same; null, and said: an error of usage.
 std::unique_ptr<Client> OpenClient(const ServerFlags& flags);
 
 // Says what is wrong with the line; returns the exit code for it.
@@ -35,10 +39,16 @@ int CallError(const ClientError& error);
 int CompileCommand(std::span<const std::string> arguments);
 int TargetsCommand(std::span<const std::string> arguments);
 int ResolveCommand(std::span<const std::string> arguments);
+int OperationsCommand(std::span<const std::string> arguments);
 int HealthCommand(std::span<const std::string> arguments);
 int InspectCommand(std::span<const std::string> arguments);
 int TokenCommand(std::span<const std::string> arguments);
 int AuditCommand(std::span<const std::string> arguments);
+int CacheCommand(std::span<const std::string> arguments);
+// Subcommands of `cache` with a file of their own.
+int CacheExplainCommand(std::span<const std::string> arguments);
+int CacheBackupCommand(std::span<const std::string> arguments);
+int CacheRestoreCommand(std::span<const std::string> arguments);
 
 }  // namespace fold
 

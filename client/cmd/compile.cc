@@ -1,22 +1,24 @@
 // foldctl compile: foldc's flags, on a server.
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <thread>
 
 #include "client/cmd/command.h"
+#include "client/cmd/compile_inputs.h"
 #include "compiler/api/compile_flags.h"
 #include "compiler/api/convert.h"
 #include "compiler/api/error_table.h"
 #include "compiler/api/report_file.h"
-#include "compiler/api/target_file.h"
 
 namespace fold {
 namespace {
 
 namespace v1 = foldd::v1;
 
-constexpr size_t kMaxModelBytes = size_t{2147483647};
-constexpr size_t kMaxTableBytes = size_t{64} << 20;
+constexpr int64_t kRetryMilliseconds = 200;
 
 // Shows progress on a terminal, and diagnostics on any stream.
 class Display {
@@ -64,34 +66,6 @@ int InputError(const std::string& message) {
   return kExitInput;
 }
 
-// Fills the request from the flags; the exit code, 0 if that worked.
-int MakeRequest(const CompileFlags& flags, v1::CompileRequest* request) {
-  std::string error =
-      ReadWholeFile(flags.model_path, kMaxModelBytes, request->mutable_model());
-  if (!error.empty()) return InputError(error);
-  if (request->model().empty()) {
-    return InputError("error[model_unreadable]: '" + flags.model_path +
-                      "' is empty and no ONNX model");
-  }
-  if (!flags.encodings_path.empty()) {
-    error = ReadWholeFile(flags.encodings_path, kMaxTableBytes,
-                          request->mutable_encodings());
-    if (!error.empty()) return InputError(error);
-    if (request->encodings().empty()) {
-      return InputError("error[bad_encoding_table]: '" + flags.encodings_path +
-                        "' is empty and no table");
-    }
-  }
-  if (flags.target_path.empty()) {
-    request->set_target_name(flags.target_name);
-  } else {
-    error = ReadTargetFile(flags.target_path, request->mutable_target());
-    if (!error.empty()) return InputError(error);
-  }
-  *request->mutable_options() = flags.options;
-  return kExitDone;
-}
-
 int WriteAnswer(const CompileFlags& flags, const CompileAnswer& answer) {
   std::fputs(answer.dump.c_str(), stdout);
   std::string error = WriteFileAtomically(flags.output_path, answer.artifact);
@@ -103,43 +77,126 @@ int WriteAnswer(const CompileFlags& flags, const CompileAnswer& answer) {
   return kExitInternal;
 }
 
+// What foldctl compile has beyond foldc's flags.
+struct ServiceFlags {
+  ServerFlags server;
+  std::vector<std::string> external;
+  int64_t retries = 3;
+  int64_t queue_seconds = 0;  // 0: as the server says
+  int64_t run_seconds = 0;
+  bool fresh = false;
+  bool detach = false;
+  bool help = false;
+  std::string compiler_id;
+};
+
+std::vector<Flag> LineTable(CompileFlags* flags, ServiceFlags* service) {
+  constexpr int64_t kMostSeconds = 86400 * 366;
+  std::vector<Flag> table = CompileFlagTable(flags);
+  for (Flag& flag : ServerFlagTable(&service->server)) {
+    table.push_back(std::move(flag));
+  }
+  table.push_back({"--external", "FILE",
+                   "a file with external data of the model; may be repeated",
+                   AddText(&service->external)});
+  table.push_back({"--fresh", "", "do not take the answer from the cache",
+                   SetSwitch(&service->fresh)});
+  table.push_back({"--detach", "",
+                   "start it as an operation, print its name and leave; "
+                   "-o is not needed",
+                   SetSwitch(&service->detach)});
+  table.push_back({"--retries", "N", "while the server is busy or away [3]",
+                   SetInteger(&service->retries, 0, 1000)});
+  table.push_back({"--queue-seconds", "N", "that it may wait for a worker",
+                   SetInteger(&service->queue_seconds, 1, kMostSeconds)});
+  table.push_back({"--run-seconds", "N", "that the compile may run",
+                   SetInteger(&service->run_seconds, 1, kMostSeconds)});
+  table.push_back({"--compiler-id", "ID", "fail if the server has another",
+                   SetText(&service->compiler_id)});
+  table.push_back({"--help", "", "print this", SetSwitch(&service->help)});
+  return table;
+}
+
+void FillRequest(const ServiceFlags& service, v1::CompileRequest* request) {
+  request->set_skip_cache_lookup(service.fresh);
+  request->set_compiler_id(service.compiler_id);
+  request->set_instance_name(service.server.instance);
+  request->set_request_id(service.fresh || service.detach ? NewUuid() : "");
+  if (service.queue_seconds > 0) {
+    request->mutable_queue_timeout()->set_seconds(service.queue_seconds);
+  }
+  if (service.run_seconds > 0) {
+    request->mutable_run_timeout()->set_seconds(service.run_seconds);
+  }
+}
+
+// Calls until it succeeds or trying again does not help: sends the blobs that
+// turn out to be missing, and waits where the server says so.
+std::optional<ClientError> CallWithRetries(
+    const ServiceFlags& service, CompileInputs* inputs, Client* client,
+    const std::function<std::optional<ClientError>()>& call) {
+  bool sent = false;
+  for (int64_t attempt = 0;;) {
+    auto error = call();
+    if (!error) return std::nullopt;
+    if (error->reason == "BLOBS_MISSING" && !sent && !inputs->blobs.empty()) {
+      sent = true;
+      BlobTransfer transfer(client->channel(), service.server.instance);
+      if (auto failed = transfer.Upload(inputs->blobs)) return failed;
+      continue;
+    }
+    bool again = error->exit_code == kExitTryAgain &&
+                 error->reason != "DEADLINE" &&
+                 error->reason != "CALL_CANCELLED";
+    if (!again || attempt++ >= service.retries) return error;
+    std::this_thread::sleep_for(std::chrono::milliseconds(
+        std::max<int64_t>(error->retry_milliseconds, kRetryMilliseconds)));
+  }
+}
+
+int Detach(const ServiceFlags& service, CompileInputs* inputs, Client* client) {
+  google::longrunning::Operation operation;
+  auto error = CallWithRetries(service, inputs, client, [&] {
+    return client->StartCompile(inputs->request, &operation);
+  });
+  if (error) return CallError(*error);
+  std::printf("%s\n", operation.name().c_str());
+  return kExitDone;
+}
+
 }  // namespace
 
 int CompileCommand(std::span<const std::string> arguments) {
   CompileFlags flags;
-  ServerFlags server;
-  bool fresh = false;
-  bool help = false;
-  std::string compiler_id;
-  std::vector<Flag> table = CompileFlagTable(&flags);
-  for (Flag& flag : ServerFlagTable(&server)) table.push_back(std::move(flag));
-  table.push_back({"--fresh", "", "do not take the answer from the cache",
-                   SetSwitch(&fresh)});
-  table.push_back({"--compiler-id", "ID", "fail if the server has another",
-                   SetText(&compiler_id)});
-  table.push_back({"--help", "", "print this", SetSwitch(&help)});
+  ServiceFlags service;
+  std::vector<Flag> table = LineTable(&flags, &service);
   ParsedLine line = ParseLine(arguments, table);
-  if (help) {
-    std::printf("usage: foldctl compile MODEL --server HOST:PORT [flags]\n%s",
+  if (service.help) {
+    std::printf("usage: foldctl compile MODEL|FOLDER --server A [flags]\n%s",
                 FlagHelp(table).c_str());
     return kExitDone;
   }
+  if (service.detach && flags.output_path.empty()) flags.output_path = "-";
   std::string error = line.error.empty()
                           ? FinishCompileFlags(line.positional, &flags)
                           : line.error;
   if (!error.empty()) return UsageError(error);
 
-  v1::CompileRequest request;
-  int code = MakeRequest(flags, &request);
-  if (code != kExitDone) return code;
-  request.set_skip_cache_lookup(fresh);
-  request.set_compiler_id(compiler_id);
-  std::unique_ptr<Client> client = OpenClient(server);
+  CompileInputs inputs;
+  error = ReadCompileInputs(flags, service.external, &inputs);
+  if (!error.empty()) return InputError(error);
+  FillRequest(service, &inputs.request);
+  std::unique_ptr<Client> client = OpenClient(service.server);
   if (client == nullptr) return kExitUsage;
+  if (service.detach) return Detach(service, &inputs, client.get());
   CompileAnswer answer;
   Display display;
-  auto failed = client->Compile(
-      request, [&](const auto& event) { display.Show(event); }, &answer);
+  auto failed = CallWithRetries(service, &inputs, client.get(), [&] {
+    answer = CompileAnswer();
+    return client->Compile(
+        inputs.request, [&](const auto& event) { display.Show(event); },
+        &answer);
+  });
   display.Clear();
   if (!failed) return WriteAnswer(flags, answer);
   // The compiler's own words were shown as they came.

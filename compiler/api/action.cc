@@ -5,6 +5,7 @@
 
 #include "compiler/api/compile_flags.h"
 #include "compiler/api/convert.h"
+#include "compiler/api/fork_server.h"
 #include "compiler/api/sha256.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
@@ -91,6 +92,19 @@ Digest DigestOf(std::string_view bytes) {
   return digest;
 }
 
+bool IsExternalFileName(std::string_view name) {
+  constexpr size_t kMaxBytes = 255;
+  if (name.empty() || name.size() > kMaxBytes || name == "." || name == ".." ||
+      name.find_first_of(std::string_view("/\\:\0", 4)) !=
+          std::string_view::npos) {
+    return false;
+  }
+  constexpr std::string_view kOwn[] = {
+      kModelFile,  kTargetFile,    kEncodingsFile, kArtifactFile,
+      kReportFile, kJobStdoutFile, kJobStderrFile};
+  return std::find(std::begin(kOwn), std::end(kOwn), name) == std::end(kOwn);
+}
+
 CompileAction BuildAction(const ActionInputs& inputs) {
   CompileAction out;
   // Through the struct: one descriptor has one form, whether it was named, sent
@@ -119,15 +133,21 @@ CompileAction BuildAction(const ActionInputs& inputs) {
   id->set_value(inputs.compiler_id);
 
   // Files of a Directory are sorted by name.
-  if (has_encodings) AddFile(kEncodingsFile, inputs.encodings, &out.input_root);
-  AddFile(kModelFile, inputs.model, &out.input_root);
-  AddFile(kTargetFile, DigestOf(out.target_bytes), &out.input_root);
+  std::map<std::string, Digest> files = inputs.external_files;
+  if (has_encodings) files[std::string(kEncodingsFile)] = inputs.encodings;
+  files[std::string(kModelFile)] = inputs.model;
+  files[std::string(kTargetFile)] = DigestOf(out.target_bytes);
+  for (const auto& [name, digest] : files) {
+    AddFile(name, digest, &out.input_root);
+  }
 
   reapi::Action& action = out.action;
   *action.mutable_command_digest() = DigestOf(SerializeDeterministic(command));
   *action.mutable_input_root_digest() =
       DigestOf(SerializeDeterministic(out.input_root));
-  action.mutable_timeout()->set_seconds(inputs.timeout_seconds);
+  action.mutable_timeout()->set_seconds(inputs.timeout_milliseconds / 1000);
+  action.mutable_timeout()->set_nanos(
+      static_cast<int32_t>(inputs.timeout_milliseconds % 1000) * 1'000'000);
   action.set_salt(inputs.salt);
   *action.mutable_platform() = command.platform();
   out.digest = DigestOf(SerializeDeterministic(action));

@@ -10,6 +10,7 @@
 #define FOLD_COMPILER_API_ACTION_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,8 +36,11 @@ struct ActionInputs {
   foldd::v1::TargetDescriptor target;
   foldd::v1::CompileOptions options;
   Digest encodings;  // hash empty: no table
+  // Files with external data, by their plain names beside the model.
+  std::map<std::string, Digest> external_files;
   std::string compiler_id;
-  int64_t timeout_seconds = kDefaultTimeoutSeconds;
+  // Whole milliseconds that the compile may run.
+  int64_t timeout_milliseconds = kDefaultTimeoutSeconds * 1000;
   std::string salt;
 };
 
@@ -47,6 +51,10 @@ struct CompileAction {
   std::string target_bytes;  // content of kTargetFile
   Digest digest;             // of `action`
 };
+
+// Whether a file with external data may have this name beside the others: it
+// is plain, and none of an action's own files is called so.
+bool IsExternalFileName(std::string_view name);
 
 CompileAction BuildAction(const ActionInputs& inputs);
 

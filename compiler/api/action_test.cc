@@ -33,6 +33,33 @@ v1::InputShape Shape(const std::string& name, std::vector<int64_t> sizes) {
   return shape;
 }
 
+TEST(Action, NamesOfExternalFilesArePlainAndNoneOfItsOwn) {
+  for (const char* name : {"w.bin", "model.onnx.data", "..bin", "a b"}) {
+    EXPECT_TRUE(IsExternalFileName(name)) << name;
+  }
+  for (const char* name :
+       {"", ".", "..", "a/b", "/w", "a\\b", "c:w", "model.onnx", "target.binpb",
+        "encodings", "artifact.fold", "report.binpb", "stdout", "stderr"}) {
+    EXPECT_FALSE(IsExternalFileName(name)) << name;
+  }
+  EXPECT_FALSE(IsExternalFileName(std::string(256, 'x')));
+  EXPECT_FALSE(IsExternalFileName(std::string_view("a\0b", 3)));
+}
+
+TEST(Action, TheInputRootIsSortedWithAllFiles) {
+  ActionInputs inputs;
+  inputs.model = DigestOf("m");
+  inputs.target.set_default_io(v1::IO_FLOAT);
+  inputs.external_files["a.bin"] = DigestOf("a");
+  inputs.external_files["z.bin"] = DigestOf("z");
+  std::vector<std::string> names;
+  for (const auto& file : BuildAction(inputs).input_root.files()) {
+    names.push_back(file.name());
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"a.bin", "model.onnx",
+                                             "target.binpb", "z.bin"}));
+}
+
 TEST(Action, EveryFieldChangesTheKey) {
   const std::function<void(ActionInputs&)> edits[] = {
       [](auto& in) { in.model = DigestOf("another"); },
@@ -41,8 +68,11 @@ TEST(Action, EveryFieldChangesTheKey) {
       [](auto& in) { in.target.add_compatible("x"); },
       [](auto& in) { in.encodings = DigestOf(""); },
       [](auto& in) { in.encodings = DigestOf("table"); },
+      [](auto& in) { in.external_files["w.bin"] = DigestOf("w"); },
+      [](auto& in) { in.external_files["w.bin"] = DigestOf("v"); },
+      [](auto& in) { in.external_files["v.bin"] = DigestOf("w"); },
       [](auto& in) { in.compiler_id = "compiler-2"; },
-      [](auto& in) { in.timeout_seconds = 5; },
+      [](auto& in) { in.timeout_milliseconds = 5000; },
       [](auto& in) { in.salt = "generation 2"; },
       [](auto& in) {
         *in.options.add_shapes() = Shape("a", {1, 2});

@@ -89,6 +89,14 @@ std::function<std::string(std::string_view)> SetText(std::string* out) {
   };
 }
 
+std::function<std::string(std::string_view)> AddText(
+    std::vector<std::string>* out) {
+  return [out](std::string_view value) {
+    out->emplace_back(value);
+    return std::string();
+  };
+}
+
 std::function<std::string(std::string_view)> SetSwitch(bool* out) {
   return [out](std::string_view) -> std::string {
     *out = true;

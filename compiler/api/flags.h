@@ -37,6 +37,9 @@ std::string FlagHelp(std::span<const Flag> flags);
 // Setters for common values.
 std::function<std::string(std::string_view)> SetText(std::string* out);
 std::function<std::string(std::string_view)> SetSwitch(bool* out);
+// Of a flag that may be repeated.
+std::function<std::string(std::string_view)> AddText(
+    std::vector<std::string>* out);
 // A decimal integer within [lowest, highest].
 std::function<std::string(std::string_view)> SetInteger(int64_t* out,
                                                         int64_t lowest,

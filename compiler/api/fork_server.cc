@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "compiler/api/job_child.h"
+#include "compiler/api/sandbox_proto.h"
+#include "compiler/sandbox/sandbox.h"
 #include "proto/foldd/v1/job.pb.h"
 
 namespace fold {
@@ -54,6 +56,7 @@ class ForkServer {
   int socket_;
   int signals_ = -1;
   const ProgramMain& run_;
+  const Sandbox sandbox_;
   std::map<pid_t, RunningJob> jobs_;
 };
 
@@ -69,6 +72,7 @@ int ForkServer::Serve(const std::string& compiler_id) {
 
   v1::FromForkServer hello;
   hello.mutable_hello()->set_compiler_id(compiler_id);
+  *hello.mutable_hello()->mutable_walls() = ToProto(sandbox_.report());
   Send(hello);
   for (;;) {
     pollfd fds[] = {{socket_, POLLIN, 0}, {signals_, POLLIN, 0}};
@@ -129,7 +133,7 @@ void ForkServer::Handle(const v1::ToForkServer& message, int progress_fd) {
 void ForkServer::Start(int64_t id, const v1::StartJob& start, int progress_fd) {
   pid_t parent = getpid();
   pid_t pid = fork();
-  if (pid == 0) RunJobChild(start, progress_fd, parent, run_);
+  if (pid == 0) RunJobChild(start, progress_fd, parent, sandbox_, run_);
   v1::FromForkServer message;
   message.set_job(id);
   if (pid < 0) {

@@ -6,9 +6,13 @@
 // A job runs in a process group of its own, in its own folder, with an empty
 // environment, stdin empty, stdout and stderr in files of that folder, the
 // progress pipe as descriptor kJobProgressFd, no other descriptor, and under
-// limits of memory, CPU time, wall time, file size and descriptors. It dies
-// with the parent; the parent ends, and kills its jobs, when the other end of
-// the socket closes.
+// limits of memory, CPU time, wall time, file size and descriptors, behind the
+// walls of compiler/sandbox. What is in the folder when it starts it may read
+// and not write. It dies with the parent; the parent ends, and kills its jobs,
+// when the other end of the socket closes.
+//
+// The parent finds out at its start which walls stand, and says so in its
+// hello. Each job puts up all of these or does not run.
 #ifndef FOLD_COMPILER_API_FORK_SERVER_H_
 #define FOLD_COMPILER_API_FORK_SERVER_H_
 

@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "compiler/api/job_events.h"
+#include "compiler/sandbox/walls.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/foldd/v1/job.pb.h"
@@ -111,6 +112,7 @@ class ForkServerTest : public testing::Test {
     socket_ = fds[0];
     v1::FromForkServer hello = Receive();
     ASSERT_EQ(hello.hello().compiler_id(), "test-compiler");
+    walls_ = hello.hello().walls_size();
   }
 
   void TearDown() override {
@@ -177,7 +179,20 @@ class ForkServerTest : public testing::Test {
   std::string folder_;
   pid_t server_ = -1;
   int socket_ = -1;
+  int walls_ = 0;
 };
+
+TEST_F(ForkServerTest, TheHelloHasAllWalls) {
+  EXPECT_EQ(walls_, static_cast<int>(kWallCount));
+}
+
+TEST_F(ForkServerTest, InputsAreReadOnly) {
+  std::ofstream(folder_ + "/input") << "text";
+  EXPECT_EQ(Run(Job(1, {"exit", "0"})).exit_code(), 0);
+  struct stat status = {};
+  ASSERT_EQ(stat((folder_ + "/input").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0400u);
+}
 
 TEST_F(ForkServerTest, ReportsExitCodesAndUsage) {
   v1::JobExit exit = Run(Job(1, {"exit", "3"}));

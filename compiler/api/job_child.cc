@@ -3,28 +3,25 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
+
+#include "compiler/sandbox/privileges.h"
 
 namespace fold {
 namespace {
 
 namespace v1 = foldd::v1;
-
-// Shadow memory of a sanitizer needs terabytes of address space.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kLimitAddressSpace = false;
-#else
-constexpr bool kLimitAddressSpace = true;
-#endif
 
 [[noreturn]] void Fail(const char* what) {
   std::perror(what);
@@ -64,28 +61,29 @@ void PlaceDescriptors(int progress_fd) {
   close_range(kJobProgressFd + 1, ~0U, 0);
 }
 
-void Limit(decltype(RLIMIT_AS) resource, int64_t soft, int64_t hard) {
-  if (soft <= 0) return;
-  rlimit limit = {static_cast<rlim_t>(soft), static_cast<rlim_t>(hard)};
-  rlimit now = {};
-  getrlimit(resource, &now);
-  if (now.rlim_max != RLIM_INFINITY && limit.rlim_max > now.rlim_max) {
-    limit.rlim_max = now.rlim_max;
-    if (limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
+// What is in the folder now is there to be read: not even root, once without
+// its powers, writes it after this, and no job changes a mode. Links are left
+// to Landlock, which looks at what they lead to.
+void LockInputs() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(".", error), end;
+       !error && at != end; at.increment(error)) {
+    std::string name = at->path().lexically_normal();
+    if (name == kJobStdoutFile || name == kJobStderrFile) continue;
+    struct stat status = {};
+    if (lstat(name.c_str(), &status) != 0 && errno != ENOENT) {
+      Fail(name.c_str());
+    }
+    if (!S_ISREG(status.st_mode)) continue;
+    constexpr mode_t kReadable = S_IRUSR;
+    if ((status.st_mode & 07777) != kReadable &&
+        chmod(name.c_str(), kReadable) != 0 &&
+        access(name.c_str(), W_OK) == 0) {
+      Fail(name.c_str());
+    }
   }
-  if (setrlimit(resource, &limit) != 0) Fail("setrlimit");
-}
-
-void SetLimits(const v1::JobLimits& limits) {
-  if (kLimitAddressSpace) {
-    Limit(RLIMIT_AS, limits.memory_bytes(), limits.memory_bytes());
-  }
-  // SIGXCPU at the soft limit, SIGKILL a second later.
-  Limit(RLIMIT_CPU, limits.cpu_seconds(), limits.cpu_seconds() + 1);
-  Limit(RLIMIT_FSIZE, limits.file_bytes(), limits.file_bytes());
-  Limit(RLIMIT_NOFILE, limits.open_files(), limits.open_files());
-  rlimit none = {0, 0};
-  setrlimit(RLIMIT_CORE, &none);
+  if (error) Fail(".");
 }
 
 void ResetSignals() {
@@ -95,9 +93,15 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &all, nullptr);
 }
 
-int RunProgram(const v1::StartJob& start, const ProgramMain& run) {
-  std::vector<std::string> words(start.arguments().begin(),
-                                 start.arguments().end());
+}  // namespace
+
+ResourceLimits FromProto(const v1::JobLimits& limits) {
+  return {limits.memory_bytes(), limits.cpu_seconds(), limits.file_bytes(),
+          limits.open_files()};
+}
+
+int RunProgram(std::vector<std::string> words, const ProgramMain& run) {
+  std::set_new_handler(OutOfMemory);
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -111,22 +115,28 @@ int RunProgram(const v1::StartJob& start, const ProgramMain& run) {
   return 5;
 }
 
-}  // namespace
-
 void RunJobChild(const v1::StartJob& start, int progress_fd, pid_t parent,
-                 const ProgramMain& run) {
+                 const Sandbox& sandbox, const ProgramMain& run) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kJobStartFailedExit);
+  OfferToOutOfMemoryKiller();
   if (chdir(start.directory().c_str()) != 0) Fail("chdir");
   PlaceDescriptors(progress_fd);
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   clearenv();
   umask(0077);
   ResetSignals();
-  SetLimits(start.limits());
-  std::set_new_handler(OutOfMemory);
-  int code = RunProgram(start, run);
+  LockInputs();
+  std::string fault =
+      sandbox.Enclose({".",
+                       {start.readable().begin(), start.readable().end()},
+                       FromProto(start.limits())});
+  if (!fault.empty()) {
+    std::fprintf(stderr, "%s\n", fault.c_str());
+    _exit(kJobStartFailedExit);
+  }
+  int code =
+      RunProgram({start.arguments().begin(), start.arguments().end()}, run);
   std::fflush(nullptr);
   _exit(code);
 }

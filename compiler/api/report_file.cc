@@ -93,8 +93,10 @@ std::string WriteFileAtomically(const std::string& path,
   if (fd < 0) return SystemError("cannot create a file beside", path);
   mode_t mask = umask(0);
   umask(mask);
-  bool done =
-      WriteAll(fd, bytes) && fchmod(fd, 0666 & ~mask) == 0 && fsync(fd) == 0;
+  // As it was created already in a job, which may not change modes.
+  const mode_t mode = 0666 & ~mask;
+  bool done = WriteAll(fd, bytes) && (mode == 0600 || fchmod(fd, mode) == 0) &&
+              fsync(fd) == 0;
   std::string error = done ? "" : SystemError("cannot write", path);
   close(fd);
   if (error.empty() && rename(aside.c_str(), path.c_str()) != 0) {

@@ -15,11 +15,13 @@
 #include "compiler/api/explain.h"
 #include "compiler/api/fork_server.h"
 #include "compiler/api/job_events.h"
+#include "compiler/api/replay.h"
 #include "compiler/api/report_file.h"
 #include "compiler/api/target_file.h"
 #include "compiler/check/verify_main.h"
 #include "compiler/compiler.h"
 #include "compiler/tools/compiler_id.h"
+#include "compiler/tools/model_folder.h"
 
 namespace fold {
 namespace {
@@ -40,11 +42,13 @@ void PrintHelp() {
       "       foldc verify ARTIFACT MODEL.onnx [--shape NAME=1,3,8,8]... "
       "[--quiet]\n"
       "       foldc explain NODE|TENSOR|OP... --report FILE\n"
+      "       foldc replay BUNDLE [--keep FOLDER] [--bare]\n"
       "\n"
       "Compiles a quantized ONNX model for a target into an artifact; verify\n"
       "holds an artifact against its model, sharing no code with the\n"
       "compiler; explain tells what became of a node or tensor, from a report\n"
-      "of a compile with --sheets.\n\n%s\n"
+      "of a compile with --sheets; replay runs the compile of a reproducer\n"
+      "bundle again and ends as it does.\n\n%s\n"
       "exit codes: 0 done, 2 usage, 3 the model, table or descriptor is at\n"
       "fault, 4 a requirement or budget is not met, 5 internal error, 8 "
       "verify\n"
@@ -57,7 +61,8 @@ class Run {
  public:
   explicit Run(CompileFlags flags)
       : flags_(std::move(flags)),
-        events_(static_cast<int>(flags_.progress_fd)) {}
+        events_(static_cast<int>(flags_.progress_fd)),
+        folder_(flags_.model_path) {}
 
   int Go() {
     std::string fault =
@@ -100,6 +105,9 @@ class Run {
       std::printf("// after %.*s\n%s", static_cast<int>(pass.size()),
                   pass.data(), text.c_str());
     };
+    options.external_files = [&](std::string_view name) {
+      return folder_.Open(name);
+    };
     const auto* bytes = reinterpret_cast<const uint8_t*>(model_.data());
     return Compile({bytes, model_.size()}, FromProto(target_), options);
   }
@@ -109,6 +117,7 @@ class Run {
     inputs.model = DigestOf(model_);
     inputs.target = target_;
     if (!flags_.encodings_path.empty()) inputs.encodings = DigestOf(table_);
+    inputs.external_files = folder_.Digests();
     inputs.options = flags_.options;
     inputs.compiler_id = kCompilerId;
     return BuildAction(inputs).digest.hash();
@@ -149,6 +158,7 @@ class Run {
 
   CompileFlags flags_;
   JobEventWriter events_;
+  ModelFolder folder_;
   std::string model_, table_;
   foldd::v1::TargetDescriptor target_;
 };
@@ -175,6 +185,10 @@ int FoldcMain(int argc, char** argv) {
   }
   if (line[0] == "explain") {
     return ExplainMain(std::span(line).subspan(1), "foldc");
+  }
+  if (line[0] == "replay") {
+    return ReplayMain(std::span(line).subspan(1), "foldc", kCompilerId,
+                      FoldcMain);
   }
   if (line[0] == "verify") return check::VerifyMain(argc - 1, argv + 1);
   CompileFlags flags;

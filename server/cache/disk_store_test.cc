@@ -47,7 +47,8 @@ class DiskStoreTest : public testing::Test {
     return store.ok() ? std::move(*store) : nullptr;
   }
   std::string PathOf(const Key& key) {
-    return root_ + "/blobs/" + key.hash.substr(0, 2) + "/" + key.hash;
+    return root_ + "/instances/_/blobs/" + key.hash.substr(0, 2) + "/" +
+           key.hash;
   }
   std::string folder_, root_;
 };
@@ -107,7 +108,7 @@ TEST_F(DiskStoreTest, EvictsTheLeastRecentlyUsedAlsoAfterARestart) {
   EXPECT_FALSE(store->Touch(BlobKey(texts[3])));
   EXPECT_EQ(store->evictions(), 2);
   EXPECT_EQ(store->used_bytes(), 3500);
-  EXPECT_EQ(FilesUnder(root_ + "/blobs"), 3);
+  EXPECT_EQ(FilesUnder(root_ + "/instances/_/blobs"), 3);
 }
 
 TEST_F(DiskStoreTest, TheLimitHoldsAtTheStart) {
@@ -120,27 +121,23 @@ TEST_F(DiskStoreTest, TheLimitHoldsAtTheStart) {
   }
   auto store = Open(2000);
   EXPECT_LE(store->used_bytes(), 2000);
-  EXPECT_EQ(FilesUnder(root_ + "/blobs"), 2);
+  EXPECT_EQ(FilesUnder(root_ + "/instances/_/blobs"), 2);
 }
 
 TEST_F(DiskStoreTest, TemporaryFilesAreSweptAndStrangersLeftAlone) {
-  Open();
+  ASSERT_TRUE(Open()->Put(BlobKey("one"), Text("one")).ok());
   std::ofstream(root_ + "/temp/17") << "half";
-  std::ofstream(root_ + "/blobs/README") << "not an entry";
+  std::ofstream(root_ + "/instances/_/blobs/README") << "not an entry";
   auto store = Open();
   EXPECT_EQ(FilesUnder(root_ + "/temp"), 0);
-  EXPECT_EQ(store->used_bytes(), 0);
-  EXPECT_TRUE(fs::exists(root_ + "/blobs/README"));
+  EXPECT_EQ(store->used_bytes(), 3);
+  EXPECT_TRUE(fs::exists(root_ + "/instances/_/blobs/README"));
 }
 
-TEST_F(DiskStoreTest, AnotherServerAndAnotherFormatAreRefused) {
+TEST_F(DiskStoreTest, AnotherServerIsRefused) {
   auto store = Open();
   auto second = DiskStore::Open({root_, 1000, 0});
   EXPECT_TRUE(absl::IsFailedPrecondition(second.status()));
-  store.reset();
-  std::ofstream(root_ + "/format") << "foldd-cache 2\n";
-  auto third = DiskStore::Open({root_, 1000, 0});
-  EXPECT_TRUE(absl::IsFailedPrecondition(third.status()));
 }
 
 TEST_F(DiskStoreTest, ACorruptEntryIsAMissAndQuarantined) {
@@ -174,7 +171,7 @@ TEST_F(DiskStoreTest, ACorruptActionIsFoundToo) {
   Key key = {Space::kAction, Sha256Hex("k")};
   ASSERT_TRUE(verifying.Put(key, Text("the action's result")).ok());
   std::string path =
-      root_ + "/actions/" + key.hash.substr(0, 2) + "/" + key.hash;
+      root_ + "/instances/_/actions/" + key.hash.substr(0, 2) + "/" + key.hash;
   std::fstream file(path);
   file.seekp(70);
   file << "?";
@@ -218,6 +215,141 @@ TEST_F(DiskStoreTest, TooLittleFreeSpaceIsNotHealthy) {
       absl::IsResourceExhausted(Open(1 << 20, int64_t{1} << 60)->Health()));
 }
 
+TEST_F(DiskStoreTest, InstancesAreFoldersUnderOneLimit) {
+  std::string text(1000, 'x'), other(1000, 'y');
+  Key theirs = {Space::kBlob, Sha256Hex(text), "team-a"};
+  {
+    auto store = Open(2500);
+    ASSERT_TRUE(store->Put(theirs, Text(text)).ok());
+    EXPECT_TRUE(absl::IsNotFound(store->Get(BlobKey(text)).status()));
+    EXPECT_TRUE(fs::exists(root_ + "/instances/team-a/blobs"));
+    ASSERT_TRUE(store->Put(BlobKey(text), Text(text)).ok());
+    EXPECT_EQ(store->used_bytes(), 2000);
+  }
+  auto store = Open(2500);
+  EXPECT_EQ(**store->Get(BlobKey(text)), text);  // used last
+  ASSERT_TRUE(store->Put(BlobKey(other), Text(other)).ok());
+  EXPECT_FALSE(store->Touch(theirs));
+  for (const char* bad : {"..", "a/b", "A", "_", "-a"}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(
+        store->Put({Space::kBlob, Sha256Hex(text), bad}, Text(text))))
+        << bad;
+  }
+}
+
+TEST_F(DiskStoreTest, TimeLeasesEndByThemselves) {
+  int64_t now = 100;
+  auto opened = DiskStore::Open({root_, 2500, 0, [&] { return now; }});
+  ASSERT_TRUE(opened.ok());
+  DiskStore& store = **opened;
+  std::string a(1000, 'a'), b(1000, 'b'), c(1000, 'c');
+  ASSERT_TRUE(store.Put(BlobKey(a), Text(a)).ok());
+  ASSERT_TRUE(store.Put(BlobKey(b), Text(b)).ok());
+  EXPECT_TRUE(store.TouchFor(BlobKey(a), 10));
+  EXPECT_TRUE(store.TouchFor(BlobKey(b), 20));
+  EXPECT_TRUE(absl::IsResourceExhausted(store.Put(BlobKey(c), Text(c))));
+  EXPECT_TRUE(store.Touch(BlobKey(a)));
+  now = 110;
+  ASSERT_TRUE(store.Put(BlobKey(c), Text(c)).ok());
+  EXPECT_FALSE(store.Touch(BlobKey(a)));
+  EXPECT_TRUE(store.Touch(BlobKey(b)));
+}
+
+TEST_F(DiskStoreTest, WhatIsHeldIsNotRemoved) {
+  auto store = Open();
+  ASSERT_TRUE(store->Put(BlobKey("one"), Text("one")).ok());
+  {
+    auto lease = store->Hold(BlobKey("one"));
+    EXPECT_TRUE(absl::IsFailedPrecondition(store->Remove(BlobKey("one"))));
+  }
+  EXPECT_TRUE(store->Remove(BlobKey("one")).ok());
+  EXPECT_TRUE(absl::IsNotFound(store->Remove(BlobKey("one"))));
+  EXPECT_EQ(store->used_bytes(), 0);
+  EXPECT_FALSE(fs::exists(PathOf(BlobKey("one"))));
+}
+
+TEST_F(DiskStoreTest, AWriteIsCountedWhileItIsUnderWay) {
+  auto store = Open(2500);
+  std::string text(1000, 'x');
+  {
+    auto writer = store->CreateBlob(BlobKey(text), 1000);
+    ASSERT_TRUE(writer.ok());
+    EXPECT_EQ(store->used_bytes(), 1000);
+    EXPECT_EQ(store->temporary_bytes(), 1000);
+    EXPECT_EQ(FilesUnder(root_ + "/temp"), 1);
+    // What is being written is not evicted to make room.
+    EXPECT_TRUE(absl::IsResourceExhausted(
+        store->CreateBlob(BlobKey("more"), 2000).status()));
+    ASSERT_TRUE((*writer)->Append(text.substr(0, 400)).ok());
+  }
+  EXPECT_EQ(store->used_bytes(), 0);
+  EXPECT_EQ(store->temporary_bytes(), 0);
+  EXPECT_EQ(FilesUnder(root_ + "/temp"), 0);
+  EXPECT_FALSE(store->Touch(BlobKey(text)));
+  EXPECT_TRUE(store->Health().ok());  // abandoned is not failed
+}
+
+TEST_F(DiskStoreTest, TwoWritersOfOneBlobAreBothRight) {
+  auto store = Open();
+  std::string text(1000, 'x');
+  auto first = store->CreateBlob(BlobKey(text), 1000);
+  auto second = store->CreateBlob(BlobKey(text), 1000);
+  ASSERT_TRUE(first.ok() && second.ok());
+  ASSERT_TRUE((*first)->Append(text).ok());
+  ASSERT_TRUE((*second)->Append(text).ok());
+  EXPECT_TRUE((*first)->Finish().ok());
+  EXPECT_TRUE((*second)->Finish().ok());
+  EXPECT_EQ(store->used_bytes(), 1000);
+  EXPECT_EQ(**store->Get(BlobKey(text)), text);
+}
+
+TEST_F(DiskStoreTest, AReaderOutlivesTheEvictionOfItsEntry) {
+  auto store = Open();
+  std::string text(100, 'x');
+  ASSERT_TRUE(store->Put(BlobKey(text), Text(text)).ok());
+  auto reader = store->OpenBlob(BlobKey(text));
+  ASSERT_TRUE(reader.ok());
+  ASSERT_TRUE(store->Remove(BlobKey(text)).ok());
+  EXPECT_EQ(*(*reader)->Read(1000), text);
+}
+
+TEST_F(DiskStoreTest, AWrongBlobIsNotReadToItsEnd) {
+  auto store = Open();
+  std::string text(3000, 'x');
+  ASSERT_TRUE(store->Put(BlobKey(text), Text(text)).ok());
+  std::fstream(PathOf(BlobKey(text))) << "y";
+  auto reader = store->OpenBlob(BlobKey(text));
+  ASSERT_TRUE(reader.ok());
+  EXPECT_TRUE((*reader)->Read(2999).ok());
+  EXPECT_TRUE(absl::IsDataLoss((*reader)->Read(1).status()));
+  EXPECT_TRUE(absl::IsDataLoss((*reader)->Read(1).status()));
+  EXPECT_FALSE(store->Touch(BlobKey(text)));
+  EXPECT_EQ(store->quarantine().bytes(), 3000);
+}
+
+TEST_F(DiskStoreTest, RightBytesWrittenMeanwhileAreNotQuarantined) {
+  auto store = Open();
+  std::string text(3000, 'x');
+  ASSERT_TRUE(store->Put(BlobKey(text), Text(text)).ok());
+  std::fstream(PathOf(BlobKey(text))) << "y";
+  auto reader = store->OpenBlob(BlobKey(text));
+  ASSERT_TRUE(store->Put(BlobKey(text), Text(text)).ok());
+  EXPECT_TRUE(absl::IsDataLoss((*reader)->Read(3000).status()));
+  EXPECT_EQ(**store->Get(BlobKey(text)), text);
+}
+
+TEST_F(DiskStoreTest, QuarantineGoesBeforeEntries) {
+  auto store = Open(32'000);
+  std::string text(1000, 'x'), more(31'000, 'm');
+  ASSERT_TRUE(store->Put(BlobKey(text), Text(text)).ok());
+  store->Quarantine(BlobKey(text));
+  EXPECT_EQ(store->quarantine().bytes(), 1000);
+  ASSERT_TRUE(store->Put(BlobKey("one"), Text("one")).ok());
+  ASSERT_TRUE(store->Put(BlobKey(more), Text(more)).ok());
+  EXPECT_EQ(store->quarantine().bytes(), 0);
+  EXPECT_TRUE(store->Touch(BlobKey("one")));
+}
+
 // A process is killed in the midst of its writes, again and again; what is
 // found afterwards is whole.
 TEST_F(DiskStoreTest, KilledInTheMidstOfWritesNothingIsWrong) {
@@ -240,7 +372,7 @@ TEST_F(DiskStoreTest, KilledInTheMidstOfWritesNothingIsWrong) {
     VerifyingStore verifying(store.get());
     EXPECT_EQ(FilesUnder(root_ + "/temp"), 0);
     for (const auto& file :
-         fs::recursive_directory_iterator(root_ + "/blobs")) {
+         fs::recursive_directory_iterator(root_ + "/instances/_/blobs")) {
       if (!file.is_regular_file()) continue;
       ++found;
       EXPECT_TRUE(verifying.Get({Space::kBlob, file.path().filename()}).ok());

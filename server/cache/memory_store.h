@@ -6,6 +6,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "server/cache/protection.h"
 #include "server/cache/store.h"
 
 namespace fold {
@@ -19,6 +20,7 @@ class MemoryStore : public Store {
   absl::Status Put(const Key& key, const Bytes& bytes) override;
   bool Touch(const Key& key) override;
   void Quarantine(const Key& key) override;
+  std::optional<Lease> Hold(const Key& key) override;
   int64_t used_bytes() const;
 
  private:
@@ -27,8 +29,10 @@ class MemoryStore : public Store {
     Bytes bytes;
   };
   void Remove(std::list<Entry>::iterator entry);
+  bool MakeRoom(int64_t size);
 
   const int64_t limit_bytes_;
+  const std::shared_ptr<Protection> protection_ = Protection::Make();
   mutable std::mutex mutex_;
   int64_t used_bytes_ = 0;
   std::list<Entry> entries_;  // most recently used first

@@ -31,6 +31,9 @@ class ObservedStore : public Store {
   }
   bool Touch(const Key& key) override { return inner_->Touch(key); }
   void Quarantine(const Key& key) override { inner_->Quarantine(key); }
+  std::optional<Lease> Hold(const Key& key) override {
+    return inner_->Hold(key);
+  }
 
  private:
   std::string tier_;

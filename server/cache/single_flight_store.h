@@ -22,6 +22,9 @@ class SingleFlightStore : public Store {
   }
   bool Touch(const Key& key) override { return inner_->Touch(key); }
   void Quarantine(const Key& key) override { inner_->Quarantine(key); }
+  std::optional<Lease> Hold(const Key& key) override {
+    return inner_->Hold(key);
+  }
 
  private:
   struct Flight {

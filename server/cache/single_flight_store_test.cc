@@ -23,6 +23,7 @@ class SlowStore : public Store {
   }
   bool Touch(const Key&) override { return true; }
   void Quarantine(const Key&) override {}
+  std::optional<Lease> Hold(const Key&) override { return std::nullopt; }
   void Open() {
     std::lock_guard lock(mutex);
     open = true;

@@ -9,17 +9,24 @@
 //   disk is full; other entries are as they were. After OK the entry survives
 //   what the store promises to survive (DiskStore: the end of the process, in
 //   whatever way, and of the machine).
+// * Eviction never takes what is held, leased or pinned; where only such
+//   entries are left to go, a Put is RESOURCE_EXHAUSTED. What one instance
+//   puts, no other sees.
 // * All methods may be called from any thread at any time.
 #ifndef FOLD_SERVER_CACHE_STORE_H_
 #define FOLD_SERVER_CACHE_STORE_H_
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/cache/lease.h"
 
 namespace fold {
 
@@ -47,6 +54,19 @@ struct KeyHash {
   }
 };
 
+// Whether `name` may name an instance: [a-z0-9][a-z0-9_-]{0,62}, or empty.
+inline bool IsInstanceName(std::string_view name) {
+  if (name.empty()) return true;
+  auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  };
+  if (name.size() > 63 || !plain(name[0])) return false;
+  for (char c : name) {
+    if (!plain(c) && c != '_' && c != '-') return false;
+  }
+  return true;
+}
+
 using Bytes = std::shared_ptr<const std::string>;
 
 class Store {
@@ -58,6 +78,9 @@ class Store {
   virtual bool Touch(const Key& key) = 0;
   // Takes an entry that was found to be wrong out of sight.
   virtual void Quarantine(const Key& key) = 0;
+  // Keeps the entry from eviction for as long as the lease lives; it counts as
+  // used now. Nothing: it is not there.
+  virtual std::optional<Lease> Hold(const Key& key) = 0;
 };
 
 }  // namespace fold

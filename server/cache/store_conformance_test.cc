@@ -12,6 +12,8 @@
 #include "server/cache/disk_store.h"
 #include "server/cache/memory_store.h"
 #include "server/cache/observed_store.h"
+#include "server/cache/recall_list.h"
+#include "server/cache/recalling_store.h"
 #include "server/cache/single_flight_store.h"
 #include "server/cache/tiered_store.h"
 #include "server/cache/verifying_store.h"
@@ -70,6 +72,11 @@ const Case kCases[] = {
      [](Stack& s) {
        Store* memory = s.Add(Memory());
        s.Add(std::make_unique<TieredStore>(memory, s.Add(Disk())));
+     }},
+    {"recalling",
+     [](Stack& s) {
+       static const RecallList none(testing::TempDir() + "no_recalls");
+       s.Add(std::make_unique<RecallingStore>(s.Add(Memory()), &none));
      }},
     {"everything",
      [](Stack& s) {
@@ -142,6 +149,54 @@ TEST_P(StoreConformance, TouchTellsAndQuarantineHides) {
   EXPECT_TRUE(absl::IsNotFound(store().Get(key).status()));
   ASSERT_TRUE(store().Put(key, Text("text")).ok());
   EXPECT_EQ(Content(key), "text");
+}
+
+TEST_P(StoreConformance, InstancesAreApart) {
+  Key ours = BlobKey("text"), theirs = ours;
+  theirs.instance = "theirs";
+  ASSERT_TRUE(store().Put(ours, Text("text")).ok());
+  EXPECT_TRUE(absl::IsNotFound(store().Get(theirs).status()));
+  EXPECT_FALSE(store().Touch(theirs));
+  EXPECT_FALSE(store().Hold(theirs).has_value());
+  Key action = {Space::kAction, Sha256Hex("k"), "theirs"};
+  ASSERT_TRUE(store().Put(action, Text("their action")).ok());
+  EXPECT_EQ(Content(action), "their action");
+  action.instance = "";
+  EXPECT_TRUE(absl::IsNotFound(store().Get(action).status()));
+}
+
+TEST_P(StoreConformance, WhatIsHeldStays) {
+  std::string held(50'000, 'h');
+  EXPECT_FALSE(store().Hold(BlobKey(held)).has_value());
+  ASSERT_TRUE(store().Put(BlobKey(held), Text(held)).ok());
+  std::optional<Lease> lease = store().Hold(BlobKey(held));
+  ASSERT_TRUE(lease.has_value());
+  for (int i = 0; i < 40; ++i) {
+    std::string text = std::to_string(i) + std::string(60'000, 'a');
+    ASSERT_TRUE(store().Put(BlobKey(text), Text(text)).ok());
+  }
+  EXPECT_EQ(Content(BlobKey(held)), held);
+}
+
+TEST_P(StoreConformance, WhereAllIsHeldNothingFitsAndNothingIsLost) {
+  std::vector<std::string> texts;
+  std::vector<Lease> leases;
+  for (int i = 0; i < 40; ++i) {
+    std::string text = std::to_string(i) + std::string(100'000, 'a');
+    absl::Status put = store().Put(BlobKey(text), Text(text));
+    if (!put.ok()) {
+      EXPECT_TRUE(absl::IsResourceExhausted(put)) << put;
+      break;
+    }
+    leases.push_back(*store().Hold(BlobKey(text)));
+    texts.push_back(text);
+  }
+  EXPECT_LT(texts.size(), 12u);
+  EXPECT_GE(texts.size(), 8u);
+  for (const std::string& text : texts) EXPECT_EQ(Content(BlobKey(text)), text);
+  leases.clear();
+  std::string text(100'000, 'b');
+  EXPECT_TRUE(store().Put(BlobKey(text), Text(text)).ok());
 }
 
 TEST_P(StoreConformance, WhatCannotFitIsRefusedAndTheRestStays) {

@@ -29,4 +29,9 @@ void TieredStore::Quarantine(const Key& key) {
   back_->Quarantine(key);
 }
 
+std::optional<Lease> TieredStore::Hold(const Key& key) {
+  front_->Touch(key);
+  return back_->Hold(key);
+}
+
 }  // namespace fold

@@ -18,6 +18,8 @@ class TieredStore : public Store {
   // Whether the back, which is the truth, has it.
   bool Touch(const Key& key) override;
   void Quarantine(const Key& key) override;
+  // In the back: what is only in front is not there.
+  std::optional<Lease> Hold(const Key& key) override;
 
  private:
   Store* front_;
@@ -38,6 +40,9 @@ class FrontStore : public Store {
   }
   bool Touch(const Key& key) override { return front_->Touch(key); }
   void Quarantine(const Key& key) override { front_->Quarantine(key); }
+  std::optional<Lease> Hold(const Key& key) override {
+    return back_->Hold(key);
+  }
 
  private:
   Store* front_;

@@ -11,6 +11,11 @@ constexpr size_t kHashBytes = 64;
 
 }  // namespace
 
+bool IsRightRecord(std::string_view stored) {
+  return stored.size() >= kHashBytes &&
+         Sha256Hex(stored.substr(kHashBytes)) == stored.substr(0, kHashBytes);
+}
+
 absl::StatusOr<Bytes> VerifyingStore::Get(const Key& key) {
   absl::StatusOr<Bytes> got = inner_->Get(key);
   if (!got.ok()) {

@@ -4,9 +4,15 @@
 #ifndef FOLD_SERVER_CACHE_VERIFYING_STORE_H_
 #define FOLD_SERVER_CACHE_VERIFYING_STORE_H_
 
+#include <string_view>
+
 #include "server/cache/store.h"
 
 namespace fold {
+
+// Whether `stored`, the bytes of an entry other than a blob in the store
+// behind, begin with the hash of the rest.
+bool IsRightRecord(std::string_view stored);
 
 class VerifyingStore : public Store {
  public:
@@ -16,6 +22,9 @@ class VerifyingStore : public Store {
   absl::Status Put(const Key& key, const Bytes& bytes) override;
   bool Touch(const Key& key) override { return inner_->Touch(key); }
   void Quarantine(const Key& key) override { inner_->Quarantine(key); }
+  std::optional<Lease> Hold(const Key& key) override {
+    return inner_->Hold(key);
+  }
 
  private:
   Store* inner_;

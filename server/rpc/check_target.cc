@@ -4,7 +4,8 @@
 
 namespace fold {
 
-grpc::Status CheckTarget(const foldd::v1::CheckTargetRequest& request,
+grpc::Status CheckTarget(Call& call,
+                         const foldd::v1::CheckTargetRequest& request,
                          foldd::v1::CheckTargetResponse* response) {
   for (const TargetProblem& problem : CheckTargetMessage(request.target())) {
     foldd::v1::FieldProblem* out = response->add_problems();

@@ -4,10 +4,12 @@
 
 #include "grpcpp/support/status.h"
 #include "proto/foldd/v1/compiler_service.pb.h"
+#include "server/rpc/call.h"
 
 namespace fold {
 
-grpc::Status CheckTarget(const foldd::v1::CheckTargetRequest& request,
+grpc::Status CheckTarget(Call& call,
+                         const foldd::v1::CheckTargetRequest& request,
                          foldd::v1::CheckTargetResponse* response);
 
 }  // namespace fold

@@ -3,15 +3,13 @@
 #ifndef FOLD_SERVER_RPC_COMPILE_H_
 #define FOLD_SERVER_RPC_COMPILE_H_
 
-#include "grpcpp/support/server_callback.h"
-#include "proto/foldd/v1/compiler_service.pb.h"
-#include "server/rpc/service_parts.h"
+#include <memory>
+
+#include "server/rpc/call.h"
 
 namespace fold {
 
-// The reactor of one call; deletes itself. `request` lives as long as the call.
-grpc::ServerWriteReactor<foldd::v1::CompileEvent>* StartCompile(
-    const ServiceParts* parts, const foldd::v1::CompileRequest* request);
+std::unique_ptr<CallHandler> MakeCompile(Call* call);
 
 }  // namespace fold
 

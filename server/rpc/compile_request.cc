@@ -1,11 +1,13 @@
 #include "server/rpc/compile_request.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "compiler/api/action.h"
 #include "compiler/api/convert.h"
 #include "compiler/api/sha256.h"
+#include "server/rpc/blob_names.h"
 
 namespace fold {
 namespace {
@@ -15,6 +17,9 @@ namespace v1 = foldd::v1;
 // All options together, as words: they travel in one packet to the compiler.
 constexpr size_t kMaxOptionBytes = 32 << 10;
 constexpr int64_t kMaxTargetBytes = 64 << 10;
+constexpr int kMaxExternalFiles = 1024;
+constexpr size_t kMaxRequestIdBytes = 64;
+constexpr int64_t kMaxSeconds = int64_t{366} * 86400;
 
 class RequestReader {
  public:
@@ -24,6 +29,9 @@ class RequestReader {
   std::optional<Failure> Read(CompileRequestSpec* spec) {
     ActionInputs inputs;
     ReadModel(&inputs);
+    ReadExternalFiles(&inputs);
+    ReadTimes(&inputs, spec);
+    CheckNames();
     if (auto failure = ReadTarget(&inputs.target)) return failure;
     CheckOptions();
     if (!violations_.empty()) {
@@ -41,15 +49,14 @@ class RequestReader {
     }
     inputs.options = request_.options();
     inputs.compiler_id = parts_.compiler_id;
-    inputs.timeout_seconds = parts_.config->job_wall_seconds;
     inputs.salt = parts_.config->salt;
     if (!request_.encodings().empty()) {
       inputs.encodings = DigestOf(request_.encodings());
-      spec->job.encodings =
-          std::make_shared<const std::string>(request_.encodings());
     }
     spec->job.action = BuildAction(inputs);
+    spec->instance = request_.instance_name();
     spec->fresh = request_.skip_cache_lookup();
+    spec->instance = request_.instance_name();
     spec->manifest.set_model_digest(inputs.model.hash());
     spec->manifest.set_target(inputs.target.name());
     *spec->manifest.mutable_compatible() = inputs.target.compatible();
@@ -78,6 +85,75 @@ class RequestReader {
         break;
       case v1::CompileRequest::MODEL_SOURCE_NOT_SET:
         Bad("model", "give model or model_digest");
+    }
+  }
+
+  void ReadExternalFiles(ActionInputs* inputs) {
+    for (int i = 0; i < request_.external_files_size(); ++i) {
+      const v1::ExternalFile& file = request_.external_files(i);
+      std::string field = "external_files[" + std::to_string(i) + "]";
+      std::string_view name = file.location();
+      if (name.substr(0, 2) == "./") name.remove_prefix(2);
+      if (!IsExternalFileName(name)) {
+        Bad(field + ".location", "must be the plain name of a file");
+      } else if (!inputs->external_files.emplace(name, file.digest()).second) {
+        Bad(field + ".location", "repeats a name");
+      }
+      if (!IsSha256Hex(file.digest().hash())) {
+        Bad(field + ".digest.hash", "must be 64 lower-case hexadecimal digits");
+      }
+      if (file.digest().size_bytes() < 0) {
+        Bad(field + ".digest.size_bytes", "must not be negative");
+      }
+    }
+    if (request_.external_files_size() > kMaxExternalFiles) {
+      Bad("external_files", "are more than 1024");
+    }
+  }
+
+  // Whole milliseconds of a duration, which must be above 0.
+  int64_t ReadTime(const char* field, const google::protobuf::Duration& time) {
+    if (time.seconds() < 0 || time.nanos() < 0 || time.nanos() > 999'999'999 ||
+        time.seconds() > kMaxSeconds ||
+        (time.seconds() == 0 && time.nanos() < 1'000'000)) {
+      Bad(field, "must be from a millisecond to a year");
+      return 0;
+    }
+    return time.seconds() * 1000 + time.nanos() / 1'000'000;
+  }
+
+  void ReadTimes(ActionInputs* inputs, CompileRequestSpec* spec) {
+    const int64_t most = parts_.config->job_wall_seconds * 1000;
+    inputs->timeout_milliseconds = most;
+    if (request_.has_run_timeout()) {
+      inputs->timeout_milliseconds =
+          ReadTime("run_timeout", request_.run_timeout());
+      if (inputs->timeout_milliseconds > most) {
+        Bad("run_timeout", "is longer than this server allows: " +
+                               std::to_string(most) + " ms");
+      }
+    }
+    if (request_.has_queue_timeout()) {
+      int64_t wait = ReadTime("queue_timeout", request_.queue_timeout());
+      spec->queue_timeout = std::chrono::milliseconds(wait);
+      if (wait > parts_.config->queue_seconds * 1000) {
+        Bad("queue_timeout", "is longer than this server allows: " +
+                                 std::to_string(parts_.config->queue_seconds) +
+                                 " s");
+      }
+    }
+  }
+
+  void CheckNames() {
+    if (!IsInstanceName(request_.instance_name())) {
+      Bad("instance_name",
+          "must be up to 63 of a-z, 0-9, '_', '-', the first no sign");
+    }
+    const std::string& id = request_.request_id();
+    bool plain = std::all_of(id.begin(), id.end(),
+                             [](char c) { return c > 0x20 && c < 0x7f; });
+    if (id.size() > kMaxRequestIdBytes || !plain) {
+      Bad("request_id", "must be up to 64 printable characters");
     }
   }
 
@@ -186,6 +262,68 @@ std::optional<Failure> ReadCompileRequest(const v1::CompileRequest& request,
                                           const ServiceParts& parts,
                                           CompileRequestSpec* spec) {
   return RequestReader(request, parts).Read(spec);
+}
+
+namespace {
+
+struct NamedBlob {
+  std::string_view name;
+  const Digest* digest;
+};
+
+}  // namespace
+
+std::optional<Failure> CollectInputs(const v1::CompileRequest& request,
+                                     const ServiceParts& parts,
+                                     CompileRequestSpec* spec) {
+  std::vector<NamedBlob> blobs;
+  auto inline_file = [&](std::string_view name, const std::string& bytes) {
+    spec->job.inputs.push_back(
+        {std::string(name), std::make_shared<const std::string>(bytes), {}});
+  };
+  if (request.has_model_digest()) {
+    blobs.push_back({kModelFile, &request.model_digest()});
+  } else {
+    inline_file(kModelFile, request.model());
+  }
+  if (!request.encodings().empty()) {
+    inline_file(kEncodingsFile, request.encodings());
+  }
+  for (const v1::ExternalFile& file : request.external_files()) {
+    std::string_view name = file.location();
+    if (name.substr(0, 2) == "./") name.remove_prefix(2);
+    blobs.push_back({name, &file.digest()});
+  }
+  auto leases = std::make_shared<std::vector<Lease>>();
+  Failure missing = {"BLOBS_MISSING",
+                     "inputs are not in the CAS: send them first"};
+  for (const NamedBlob& blob : blobs) {
+    Key key = {Space::kBlob, blob.digest->hash(), request.instance_name()};
+    if (IsEmptyBlob(key)) {
+      inline_file(blob.name, "");
+      continue;
+    }
+    auto lease = parts.blobs->Hold(key, blob.digest->size_bytes());
+    if (!lease || parts.blobs->SizeOf(key) != blob.digest->size_bytes()) {
+      missing.missing_blobs.push_back(BlobText(*blob.digest));
+      continue;
+    }
+    leases->push_back(std::move(*lease));
+    spec->job.inputs.push_back({std::string(blob.name), nullptr, key});
+  }
+  spec->job.leases = std::move(leases);
+  if (missing.missing_blobs.empty()) return std::nullopt;
+  return missing;
+}
+
+std::string ContentHash(const v1::CompileRequest& request) {
+  v1::CompileRequest content = request;
+  content.clear_request_id();
+  if (content.has_model()) {
+    Digest digest = DigestOf(content.model());
+    *content.mutable_model_digest() = digest;
+  }
+  return DigestOf(SerializeDeterministic(content)).hash();
 }
 
 }  // namespace fold

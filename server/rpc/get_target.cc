@@ -4,13 +4,12 @@
 
 namespace fold {
 
-grpc::Status GetTarget(const ServiceParts& parts,
-                       const foldd::v1::GetTargetRequest& request,
+grpc::Status GetTarget(Call& call, const foldd::v1::GetTargetRequest& request,
                        foldd::v1::GetTargetResponse* response) {
-  const auto* target = parts.targets->Find(request.name());
+  const auto* target = call.parts().targets->Find(request.name());
   if (target == nullptr) {
     return ToStatus({"UNKNOWN_TARGET",
-                     parts.targets->Unknown(request.name()),
+                     call.parts().targets->Unknown(request.name()),
                      {{"target", request.name()}}});
   }
   *response->mutable_target() = *target;

@@ -4,12 +4,11 @@
 
 #include "grpcpp/support/status.h"
 #include "proto/foldd/v1/compiler_service.pb.h"
-#include "server/rpc/service_parts.h"
+#include "server/rpc/call.h"
 
 namespace fold {
 
-grpc::Status GetTarget(const ServiceParts& parts,
-                       const foldd::v1::GetTargetRequest& request,
+grpc::Status GetTarget(Call& call, const foldd::v1::GetTargetRequest& request,
                        foldd::v1::GetTargetResponse* response);
 
 }  // namespace fold

@@ -2,9 +2,9 @@
 
 namespace fold {
 
-grpc::Status ListTargets(const ServiceParts& parts,
+grpc::Status ListTargets(Call& call, const foldd::v1::ListTargetsRequest&,
                          foldd::v1::ListTargetsResponse* response) {
-  for (const auto& [name, target] : parts.targets->all()) {
+  for (const auto& [name, target] : call.parts().targets->all()) {
     *response->add_targets() = target;
   }
   return grpc::Status::OK;

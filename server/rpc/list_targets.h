@@ -4,11 +4,11 @@
 
 #include "grpcpp/support/status.h"
 #include "proto/foldd/v1/compiler_service.pb.h"
-#include "server/rpc/service_parts.h"
+#include "server/rpc/call.h"
 
 namespace fold {
 
-grpc::Status ListTargets(const ServiceParts& parts,
+grpc::Status ListTargets(Call& call, const foldd::v1::ListTargetsRequest&,
                          foldd::v1::ListTargetsResponse* response);
 
 }  // namespace fold

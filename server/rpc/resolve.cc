@@ -11,8 +11,7 @@ constexpr int kMaxCompatible = 64;
 
 }  // namespace
 
-grpc::Status Resolve(const ServiceParts& parts,
-                     const foldd::v1::ResolveRequest& request,
+grpc::Status Resolve(Call& call, const foldd::v1::ResolveRequest& request,
                      foldd::v1::ResolveResponse* response) {
   Failure bad = {"BAD_REQUEST", "the request is at fault"};
   if (!IsSha256Hex(request.model_digest())) {
@@ -26,7 +25,8 @@ grpc::Status Resolve(const ServiceParts& parts,
   if (!bad.violations.empty()) return ToStatus(bad);
   std::vector<std::string> compatible(request.compatible().begin(),
                                       request.compatible().end());
-  auto manifest = parts.cache->Resolve(request.model_digest(), compatible);
+  auto manifest =
+      call.parts().cache->Resolve(request.model_digest(), compatible);
   if (!manifest) {
     return ToStatus({"NO_ARTIFACT",
                      "no artifact of this model for this device is in the "

@@ -4,13 +4,12 @@
 
 #include "grpcpp/support/status.h"
 #include "proto/foldd/v1/compiler_service.pb.h"
-#include "server/rpc/service_parts.h"
+#include "server/rpc/call.h"
 
 namespace fold {
 
 // May read the disk.
-grpc::Status Resolve(const ServiceParts& parts,
-                     const foldd::v1::ResolveRequest& request,
+grpc::Status Resolve(Call& call, const foldd::v1::ResolveRequest& request,
                      foldd::v1::ResolveResponse* response);
 
 }  // namespace fold

@@ -5,14 +5,21 @@
 #include <string>
 
 #include "server/byte_budget.h"
+#include "server/cache/blob_cache.h"
+#include "server/cache_admin.h"
 #include "server/config.h"
 #include "server/metrics.h"
+#include "server/operation_store.h"
 #include "server/result_cache.h"
+#include "server/rpc/call_registry.h"
 #include "server/scheduler.h"
 #include "server/target_catalog.h"
+#include "server/upload_sessions.h"
 #include "server/worker_pool.h"
 
 namespace fold {
+
+class OperationTable;
 
 struct ServiceParts {
   const Config* config = nullptr;
@@ -21,8 +28,14 @@ struct ServiceParts {
   Metrics* metrics = nullptr;
   ResultCache* cache = nullptr;
   ResultCache* hot = nullptr;  // what `cache` has in memory: never waits
+  BlobCache* blobs = nullptr;
+  CacheAdmin* cache_admin = nullptr;
   Scheduler* scheduler = nullptr;
   ByteBudget* budget = nullptr;
+  CallRegistry* calls = nullptr;
+  UploadSessions* uploads = nullptr;
+  OperationStore* operation_store = nullptr;
+  OperationTable* operations = nullptr;
   // For what an RPC must not do in gRPC's own threads: hashing and reading.
   WorkerPool* lookups = nullptr;
 };

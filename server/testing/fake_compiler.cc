@@ -2,12 +2,16 @@
 // a script, one command a line, and otherwise leaves what foldc would leave.
 //   sleep MS | spin | signal N | allocate | diagnostic CODE NODE |
 //   exit CODE | progress N | print TEXT | no-report | no-artifact |
-//   wrong-artifact | size BYTES
+//   wrong-artifact | size BYTES | attempt WHAT [ARGUMENT] | fill
+// `attempt` prints what came of it (server/testing/attempts.h); `fill` writes
+// a file without end.
+// `fake_compiler replay BUNDLE` is `foldc replay`.
 #include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -19,8 +23,10 @@
 #include "compiler/api/error_table.h"
 #include "compiler/api/fork_server.h"
 #include "compiler/api/job_events.h"
+#include "compiler/api/replay.h"
 #include "compiler/api/report_file.h"
 #include "compiler/api/target_file.h"
+#include "server/testing/attempts.h"
 
 namespace fold {
 namespace {
@@ -46,6 +52,13 @@ void Spin() {
   for (;;) {
     int64_t next = turns + 1;
     turns = next;
+  }
+}
+
+void Fill() {
+  std::ofstream file("filled", std::ios::binary);
+  const std::string block(1 << 16, 'x');
+  while (file.write(block.data(), 1 << 16)) {
   }
 }
 
@@ -81,6 +94,12 @@ void Step(std::istringstream& line, JobEventWriter& events, Script* script) {
     std::string text;
     std::getline(line, text);
     std::printf("%s\n", text.c_str());
+  } else if (word == "attempt") {
+    std::string what, argument;
+    line >> what >> argument;
+    std::printf("%s\n", Attempt(what, argument).c_str());
+  } else if (word == "fill") {
+    Fill();
   } else if (word == "no-report") {
     script->report = false;
   } else if (word == "no-artifact") {
@@ -151,9 +170,13 @@ int Main(int argc, char** argv) {
 }  // namespace fold
 
 int main(int argc, char** argv) {
+  constexpr char kId[] = "fake-compiler-1";
   if (argc == 3 && std::string(argv[1]) == "--fork-server") {
-    return fold::RunForkServer(std::stoi(argv[2]), "fake-compiler-1",
-                               fold::Main);
+    return fold::RunForkServer(std::stoi(argv[2]), kId, fold::Main);
+  }
+  if (argc >= 2 && std::string(argv[1]) == "replay") {
+    std::vector<std::string> words(argv + 2, argv + argc);
+    return fold::ReplayMain(words, "fake_compiler", kId, fold::Main);
   }
   return fold::Main(argc, argv);
 }

@@ -105,6 +105,16 @@ not_root() {
   [ "$(podman_ exec "$name" id -u)" -ne 0 ]
 }
 
+# All walls but those of newer kernels, without a privilege of the container.
+sandboxed() {
+  local ready
+  ready=$(python3 -c 'import sys, urllib.request
+print(urllib.request.urlopen(sys.argv[1], timeout=5).read().decode())' \
+    "http://$http/readyz")
+  echo "     $ready" | tail -n 1
+  grep -qE '^sandbox: (seccomp|full):' <<<"$ready"
+}
+
 small() {
   local bytes
   bytes=$(podman_ image inspect --format '{{.Size}}' "$image")
@@ -134,6 +144,7 @@ check "container is healthy" wait_healthy
 check "its own health check" podman_ exec "$name" foldctl health \
   --server "$address"
 check "does not run as root" not_root
+check "its sandbox stands" sandboxed
 check "compiles" compile "$place/container.fold" --report "$place/c.json"
 check "host compiles" "$bin/foldc" "$model" --shape image=3,1,12,12 \
   --target x86-64 -o "$place/host.fold"
