@@ -33,7 +33,7 @@ EXPOSE 50051 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=5s \
   CMD ["foldctl", "health", "--server", "127.0.0.1:50051"]
 ENTRYPOINT ["foldd"]
-# On loopback unless the operator says otherwise: without TLS and tokens the
-# port is not for a network.
+# On loopback unless the operator says otherwise: foldd refuses a network
+# without authentication (docs/operations.md, Access).
 CMD ["--listen", "127.0.0.1:50051", "--http", "127.0.0.1:8080", \
      "--data", "/var/lib/foldd"]

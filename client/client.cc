@@ -13,16 +13,6 @@ namespace {
 
 namespace v1 = foldd::v1;
 
-std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(-1);
-  arguments.SetMaxSendMessageSize(-1);
-  // A compile server is in one's own network: no proxy of the environment.
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(),
-                                   arguments);
-}
-
 // A status from gRPC itself or from something between us and the server.
 ClientError ReadPlainStatus(const grpc::Status& status) {
   ClientError error;
@@ -121,9 +111,10 @@ ClientError ReadStatus(const grpc::Status& status) {
   return error;
 }
 
-Client::Client(const std::string& address, int64_t timeout_milliseconds)
+Client::Client(std::shared_ptr<grpc::Channel> channel,
+               int64_t timeout_milliseconds)
     : timeout_milliseconds_(timeout_milliseconds),
-      channel_(Connect(address)),
+      channel_(std::move(channel)),
       compiler_(v1::Compiler::NewStub(channel_)),
       health_(grpc::health::v1::Health::NewStub(channel_)) {}
 

@@ -39,9 +39,9 @@ struct CompileAnswer {
 
 class Client {
  public:
-  // `address` as "HOST:PORT". Connects with the first call.
+  // Of MakeChannel (client/connection.h). Connects with the first call.
   // `timeout_milliseconds` is the deadline of each call; 0: none.
-  Client(const std::string& address, int64_t timeout_milliseconds);
+  Client(std::shared_ptr<grpc::Channel> channel, int64_t timeout_milliseconds);
 
   // The trace that later calls belong to, as W3C's traceparent; "": none. Text
   // that cannot be one is ignored: false.

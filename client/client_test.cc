@@ -1,5 +1,6 @@
 #include "client/client.h"
 
+#include "client/connection.h"
 #include "compiler/api/error_table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -69,7 +70,11 @@ TEST(ReadStatus, AStatusWithoutDetailsHasOneToo) {
 }
 
 TEST(Client, AServerThatIsAwayIsTryAgain) {
-  Client client("127.0.0.1:1", 5000);
+  ConnectOptions options;
+  options.address = "127.0.0.1:1";
+  std::shared_ptr<grpc::Channel> channel;
+  ASSERT_EQ(MakeChannel(options, &channel), "");
+  Client client(channel, 5000);
   std::string serving;
   auto error = client.Health(&serving);
   ASSERT_TRUE(error.has_value());

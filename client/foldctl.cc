@@ -36,6 +36,10 @@ constexpr Command kCommands[] = {
      "tell what became of it", ExplainCommand},
     {"inspect", "inspect FILE", "print what an artifact holds",
      fold::InspectCommand},
+    {"token", "token new --name N --role R", "make a bearer token",
+     fold::TokenCommand},
+    {"audit", "audit verify FILE", "check a server's audit log",
+     fold::AuditCommand},
     {"cache", "cache stats|pin|unpin|purge|recall|...",
      "look after a server's cache", fold::CacheCommand},
     {"health", "health", "ask whether the server takes work",
@@ -43,7 +47,7 @@ constexpr Command kCommands[] = {
 };
 
 std::string Help() {
-  std::string help = "usage: foldctl COMMAND [--server HOST:PORT] [flags]\n";
+  std::string help = "usage: foldctl COMMAND [--server ADDRESS] [flags]\n";
   for (const Command& command : kCommands) {
     std::string row = "  " + std::string(command.line);
     row.resize(std::max<size_t>(row.size() + 2, 46), ' ');

@@ -27,7 +27,7 @@ packages=(
   libseccomp-dev libarchive-dev
   # tests and lints
   libgtest-dev libgmock-dev libbenchmark-dev
-  clang clang-format clang-tidy libclang-rt-14-dev llvm
+  clang clang-format clang-tidy libclang-rt-14-dev llvm openssl
   python3 python3-pip python3-venv shellcheck
 )
 containers=(buildah podman runc debootstrap)

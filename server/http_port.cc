@@ -4,6 +4,7 @@
 
 #include "compiler/api/sha256.h"
 #include "httplib.h"
+#include "server/access/http_tls.h"
 #include "server/worker_pool.h"
 
 namespace fold {
@@ -33,15 +34,49 @@ bool CheckRanges(httplib::Request& request, const std::string& etag,
   return true;
 }
 
-void ServeBlob(Store* blobs, httplib::Request& request,
-               httplib::Response& response) {
-  std::string hash = request.matches[1];
-  if (!IsSha256Hex(hash)) return Answer(response, 404, "not a digest");
+// As HTTP joins them, if there is more than one.
+std::string Authorization(const httplib::Request& request) {
+  std::string value;
+  size_t count = request.get_header_value_count("Authorization");
+  for (size_t i = 0; i < count; ++i) {
+    value +=
+        (i == 0 ? "" : ", ") + request.get_header_value("Authorization", i);
+  }
+  return value;
+}
+
+// Whether the caller is somebody; answers if not.
+bool Identify(const HttpHandlers& use, const httplib::Request& request,
+              httplib::Response& response, Principal* principal) {
+  PeerFacts facts = {Authorization(request), PeerIdentities(request.ssl),
+                     request.remote_addr};
+  auto failure = use.gatekeeper->Identify(facts, principal);
+  if (!failure) return true;
+  response.set_header("WWW-Authenticate", "Bearer realm=\"foldd\"");
+  Answer(response, 401, failure->reason + ": " + failure->message);
+  return false;
+}
+
+void ServeMetrics(const HttpHandlers& use, const httplib::Request& request,
+                  httplib::Response& response) {
+  Principal principal;
+  // Every role may read them.
+  if (!use.metrics_open && !Identify(use, request, response, &principal)) {
+    return;
+  }
+  response.set_content(use.metrics(), kMetricsText);
+}
+
+void ServeBlob(const HttpHandlers& use, const Key& key,
+               httplib::Request& request, httplib::Response& response) {
+  Store* blobs = use.blobs;
+  const std::string& hash = key.hash;
   std::string etag = "\"" + hash + "\"";
   response.set_header("ETag", etag);
-  response.set_header("Cache-Control", "max-age=31536000, immutable");
+  // What one caller may see, a cache on the way must not give to another.
+  std::string who = use.gatekeeper->open() ? "" : "private, ";
+  response.set_header("Cache-Control", who + "max-age=31536000, immutable");
   response.set_header("Accept-Ranges", "bytes");
-  Key key = {Space::kBlob, hash};
   if (request.get_header_value("If-None-Match") == etag && blobs->Touch(key)) {
     response.status = 304;
     return;
@@ -67,10 +102,51 @@ void ServeBlob(Store* blobs, httplib::Request& request,
       });
 }
 
+// Looks at the store only after the caller was let in.
+void ServeInstanceBlob(const HttpHandlers& use, const std::string& instance,
+                       const std::string& hash, httplib::Request& request,
+                       httplib::Response& response) {
+  Principal principal;
+  if (!Identify(use, request, response, &principal)) return;
+  if (auto failure = use.gatekeeper->Admit(principal, Role::kRead, instance)) {
+    return Answer(response, 403, failure->reason + ": " + failure->message);
+  }
+  if (!IsSha256Hex(hash)) return Answer(response, 404, "not a digest");
+  ServeBlob(use, {Space::kBlob, hash, instance}, request, response);
+}
+
+void Route(const HttpHandlers& use, httplib::Server* server) {
+  server->Get("/livez", [](const auto&, auto& response) {
+    Answer(response, 200, "alive");
+  });
+  server->Get("/readyz", [&use](const auto&, auto& response) {
+    absl::Status ready = use.ready();
+    std::string text = ready.ok() ? "ready" : std::string(ready.message());
+    if (use.about) text += "\n" + use.about();
+    Answer(response, ready.ok() ? 200 : 503, text);
+  });
+  server->Get("/metrics", [&use](const auto& request, auto& response) {
+    ServeMetrics(use, request, response);
+  });
+  // The library keeps its request mutable, and hands it on const.
+  server->Get("/v1/blobs/([0-9a-f]+)", [&use](const httplib::Request& request,
+                                              auto& response) {
+    ServeInstanceBlob(use, "", request.matches[1],
+                      const_cast<httplib::Request&>(request), response);
+  });
+  server->Get("/v1/([a-z0-9_-]+)/blobs/([0-9a-f]+)",
+              [&use](const httplib::Request& request, auto& response) {
+                ServeInstanceBlob(use, request.matches[1], request.matches[2],
+                                  const_cast<httplib::Request&>(request),
+                                  response);
+              });
+}
+
 }  // namespace
 
 struct HttpPort::Parts {
-  httplib::Server server;
+  std::unique_ptr<HttpTls> tls;  // null: none; outlives the server
+  std::unique_ptr<httplib::Server> server;
   HttpHandlers handlers;
   int port = 0;
   std::unique_ptr<LoopThread> thread;
@@ -103,25 +179,19 @@ absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Start(
   }
   auto parts = std::make_unique<Parts>();
   parts->handlers = std::move(handlers);
-  httplib::Server& server = parts->server;
-  const HttpHandlers& use = parts->handlers;
-  server.Get("/livez", [](const auto&, auto& response) {
-    Answer(response, 200, "alive");
-  });
-  server.Get("/readyz", [&use](const auto&, auto& response) {
-    absl::Status ready = use.ready();
-    std::string text = ready.ok() ? "ready" : std::string(ready.message());
-    if (use.about) text += "\n" + use.about();
-    Answer(response, ready.ok() ? 200 : 503, text);
-  });
-  server.Get("/metrics", [&use](const auto&, auto& response) {
-    response.set_content(use.metrics(), kMetricsText);
-  });
-  server.Get("/v1/blobs/([0-9a-f]+)", [&use](const httplib::Request& request,
-                                             auto& response) {
-    // The library keeps its request mutable, and hands it on const.
-    ServeBlob(use.blobs, const_cast<httplib::Request&>(request), response);
-  });
+  if (parts->handlers.certificates != nullptr) {
+    parts->tls = std::make_unique<HttpTls>(parts->handlers.certificates);
+    parts->server = std::make_unique<httplib::SSLServer>(
+        [tls = parts->tls.get()](SSL_CTX& context) {
+          return tls->SetUp(&context);
+        });
+  } else {
+    parts->server = std::make_unique<httplib::Server>();
+  }
+  httplib::Server& server = *parts->server;
+  if (!server.is_valid())
+    return absl::InternalError("http: TLS does not start");
+  Route(parts->handlers, &server);
   // A second server on the same port is an error, not a share of the calls.
   server.set_socket_options([](socket_t socket) {
     int on = 1;
@@ -137,12 +207,15 @@ absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Start(
   }
   if (!bound) return absl::UnavailableError("cannot listen on " + address);
   parts->thread = std::make_unique<LoopThread>(
-      [raw = parts.get()] { raw->server.listen_after_bind(); });
+      [raw = parts.get()] { raw->server->listen_after_bind(); });
   while (!server.is_running()) std::this_thread::yield();
   return std::unique_ptr<HttpPort>(new HttpPort(std::move(parts)));
 }
 
-HttpPort::~HttpPort() { parts_->server.stop(); }
+HttpPort::~HttpPort() {
+  parts_->server->stop();
+  parts_->thread.reset();
+}
 
 int HttpPort::port() const { return parts_->port; }
 

@@ -15,6 +15,7 @@ class HttpPortTest : public testing::Test {
     handlers.metrics = [] { return std::string("a_metric 1\n"); };
     handlers.ready = [this] { return ready_; };
     handlers.blobs = &store_;
+    handlers.gatekeeper = gatekeeper_.get();
     auto port = HttpPort::Start("127.0.0.1:0", handlers);
     ASSERT_TRUE(port.ok()) << port.status();
     port_ = std::move(*port);
@@ -27,6 +28,10 @@ class HttpPortTest : public testing::Test {
   httplib::Result Get(const std::string& path, httplib::Headers headers = {}) {
     return client_->Get(path, headers);
   }
+  Metrics metrics_;
+  // Without tokens and certificates everybody may do everything.
+  std::unique_ptr<Gatekeeper> gatekeeper_ =
+      std::move(*Gatekeeper::Open({}, &metrics_));
   absl::Status ready_;
   MemoryStore store_{1 << 20};
   std::string text_ = "0123456789";

@@ -55,7 +55,8 @@ int main(int argc, char** argv) {
   auto server = fold::Server::Start(config);
   if (!server.ok()) {
     spdlog::error("{}", std::string(server.status().message()));
-    return fold::kExitInternal;
+    return absl::IsInvalidArgument(server.status()) ? fold::kExitUsage
+                                                    : fold::kExitInternal;
   }
   spdlog::info("serving: gRPC on port {}, HTTP on port {}",
                (*server)->grpc_port(), (*server)->http_port());

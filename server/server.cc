@@ -12,6 +12,7 @@
 #include "compiler/sandbox/walls.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
+#include "server/access/access.h"
 #include "server/byte_budget.h"
 #include "server/cache_stack.h"
 #include "server/compiler_process.h"
@@ -83,6 +84,7 @@ struct Server::Parts {
   const Config config;
   Metrics metrics;
   std::unique_ptr<Telemetry> telemetry;
+  std::unique_ptr<Access> access;
   ByteBudget budget;
   TargetCatalog targets;
   std::unique_ptr<CacheStack> cache;
@@ -130,6 +132,9 @@ absl::Status Server::Parts::Build() {
   std::error_code error;
   std::string data = fs::absolute(config.data, error);
   if (error) return absl::InvalidArgumentError("data: " + error.message());
+  auto entered = OpenAccess(config, data, &metrics);
+  if (!entered.ok()) return entered.status();
+  access = std::move(*entered);
   auto opened = CacheStack::Open(config, data + "/cache", &metrics);
   if (!opened.ok()) return opened.status();
   cache = std::move(*opened);
@@ -212,8 +217,7 @@ absl::Status Server::Parts::StartGrpc() {
   builder.AddChannelArgument(
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  builder.AddListeningPort(config.listen, grpc::InsecureServerCredentials(),
-                           &grpc_port);
+  builder.AddListeningPort(config.listen, access->credentials, &grpc_port);
   builder.RegisterCallbackGenericService(dispatcher.get());
   grpc_server = builder.BuildAndStart();
   if (grpc_server == nullptr || grpc_port == 0) {
@@ -236,6 +240,9 @@ absl::Status Server::Parts::StartHttp() {
            sandbox.Summary();
   };
   handlers.blobs = cache->store();
+  handlers.gatekeeper = access->gatekeeper.get();
+  handlers.metrics_open = config.http_metrics_open;
+  handlers.certificates = access->certificates;
   auto port = HttpPort::Start(config.http, std::move(handlers));
   if (!port.ok()) return port.status();
   http = std::move(*port);

@@ -3,9 +3,12 @@
 #ifndef FOLD_CLIENT_CMD_CACHE_CALL_H_
 #define FOLD_CLIENT_CMD_CACHE_CALL_H_
 
+#include <memory>
 #include <optional>
+#include <string>
 
 #include "client/cmd/command.h"
+#include "compiler/api/error_table.h"
 #include "grpcpp/grpcpp.h"
 #include "proto/foldd/v1/cache_service.grpc.pb.h"
 
@@ -17,10 +20,12 @@ std::optional<ClientError> CallCache(
     grpc::Status (foldd::v1::Cache::Stub::*method)(grpc::ClientContext*,
                                                    const Request&, Response*),
     const Request& request, Response* response) {
-  Client client(server.address, server.timeout_seconds * 1000);
-  auto stub = foldd::v1::Cache::NewStub(client.channel());
+  std::unique_ptr<Client> client;
+  std::string error = ConnectClient(server, &client);
+  if (!error.empty()) return ClientError{kExitUsage, "BAD_REQUEST", error};
+  auto stub = foldd::v1::Cache::NewStub(client->channel());
   grpc::ClientContext context;
-  client.SetUp(&context);
+  client->SetUp(&context);
   grpc::Status status = (stub.get()->*method)(&context, request, response);
   if (status.ok()) return std::nullopt;
   return ReadStatus(status);

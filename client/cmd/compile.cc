@@ -186,15 +186,14 @@ int CompileCommand(std::span<const std::string> arguments) {
   error = ReadCompileInputs(flags, service.external, &inputs);
   if (!error.empty()) return InputError(error);
   FillRequest(service, &inputs.request);
-  Client client(service.server.address, service.server.timeout_seconds * 1000);
-  error = SetTrace(service.server, &client);
-  if (!error.empty()) return UsageError(error);
-  if (service.detach) return Detach(service, &inputs, &client);
+  std::unique_ptr<Client> client = OpenClient(service.server);
+  if (client == nullptr) return kExitUsage;
+  if (service.detach) return Detach(service, &inputs, client.get());
   CompileAnswer answer;
   Display display;
-  auto failed = CallWithRetries(service, &inputs, &client, [&] {
+  auto failed = CallWithRetries(service, &inputs, client.get(), [&] {
     answer = CompileAnswer();
-    return client.Compile(
+    return client->Compile(
         inputs.request, [&](const auto& event) { display.Show(event); },
         &answer);
   });

@@ -14,11 +14,10 @@ int HealthCommand(std::span<const std::string> arguments) {
   if (!line.positional.empty()) {
     return UsageError("usage: foldctl health [--server A]");
   }
-  Client client(server.address, server.timeout_seconds * 1000);
-  std::string bad_trace = SetTrace(server, &client);
-  if (!bad_trace.empty()) return UsageError(bad_trace);
+  std::unique_ptr<Client> client = OpenClient(server);
+  if (client == nullptr) return kExitUsage;
   std::string serving;
-  if (auto error = client.Health(&serving)) return CallError(*error);
+  if (auto error = client->Health(&serving)) return CallError(*error);
   std::printf("%s\n", serving.c_str());
   return serving == "SERVING" ? kExitDone : kExitTryAgain;
 }

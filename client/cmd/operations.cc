@@ -59,9 +59,9 @@ ClientError ErrorOf(const longrunning::Operation& operation) {
 
 class OperationCalls {
  public:
-  explicit OperationCalls(const OperationFlags& flags)
+  OperationCalls(const OperationFlags& flags, Client* client)
       : flags_(flags),
-        client_(flags.server.address, flags.server.timeout_seconds * 1000),
+        client_(*client),
         stub_(longrunning::Operations::NewStub(client_.channel())) {}
 
   int List() {
@@ -178,7 +178,7 @@ class OperationCalls {
   }
 
   const OperationFlags flags_;
-  Client client_;
+  Client& client_;
   std::unique_ptr<Stub> stub_;
 };
 
@@ -202,14 +202,15 @@ int OperationsCommand(std::span<const std::string> arguments) {
   }
   if (!line.error.empty()) return UsageError(line.error);
   const auto& words = line.positional;
-  if (words.size() == 1 && words[0] == "list") {
-    return OperationCalls(flags).List();
-  }
+  std::unique_ptr<Client> client = OpenClient(flags.server);
+  if (client == nullptr) return kExitUsage;
+  OperationCalls calls(flags, client.get());
+  if (words.size() == 1 && words[0] == "list") return calls.List();
   if (words.size() == 2) {
-    if (words[0] == "get") return OperationCalls(flags).Get(words[1]);
-    if (words[0] == "wait") return OperationCalls(flags).Wait(words[1]);
-    if (words[0] == "cancel") return OperationCalls(flags).Cancel(words[1]);
-    if (words[0] == "delete") return OperationCalls(flags).Delete(words[1]);
+    if (words[0] == "get") return calls.Get(words[1]);
+    if (words[0] == "wait") return calls.Wait(words[1]);
+    if (words[0] == "cancel") return calls.Cancel(words[1]);
+    if (words[0] == "delete") return calls.Delete(words[1]);
   }
   return UsageError(kUsage);
 }

@@ -42,11 +42,11 @@ int ResolveCommand(std::span<const std::string> arguments) {
     }
     request.set_model_digest(Sha256Hex(model));
   }
-  Client client(server.address, server.timeout_seconds * 1000);
-  std::string bad_trace = SetTrace(server, &client);
-  if (!bad_trace.empty()) return UsageError(bad_trace);
+  std::unique_ptr<Client> client = OpenClient(server);
+  if (client == nullptr) return kExitUsage;
   foldd::v1::ResolveResponse response;
-  if (auto error = client.Resolve(request, &response)) return CallError(*error);
+  if (auto error = client->Resolve(request, &response))
+    return CallError(*error);
   google::protobuf::util::JsonPrintOptions options;
   options.add_whitespace = true;
   options.always_print_primitive_fields = true;
