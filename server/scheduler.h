@@ -45,6 +45,7 @@ struct CompileRequestSpec {
   CompileJob job;
   std::string instance;          // the namespace
   std::string client;            // who asks
+  std::shared_ptr<void> quota;   // what it holds of that one's quota, if any
   foldd::v1::Manifest manifest;  // what is known before the compile
   bool fresh = false;            // do not take the answer from the cache
   TraceContext trace;            // the caller's span; may be without a trace

@@ -186,6 +186,9 @@ absl::Status Server::Parts::StartOperations(const std::string& path) {
   parts.targets = &targets;
   parts.compiler_id = compiler->compiler_id();
   parts.metrics = &metrics;
+  parts.gatekeeper = access->gatekeeper.get();
+  parts.quota = access->quota.get();
+  parts.audit = access->audit.get();
   parts.cache = cache->results();
   parts.hot = cache->hot();
   parts.blobs = cache->blobs();

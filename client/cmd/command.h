@@ -25,7 +25,8 @@ struct ServerFlags {
 std::vector<Flag> ServerFlagTable(ServerFlags* flags);
 
 // A client for the flags, with the token of the environment (FOLDD_TOKEN) if
-// they name no file of it, and its trace (TRACEPARENT). Returns what is wrong with them, or "".
+// they name no file of it, and its trace (TRACEPARENT). Returns what is wrong
+// with them, or "".
 std::string ConnectClient(const ServerFlags& flags,
                           std::unique_ptr<Client>* client);
 // The same; null, and said: an error of usage.

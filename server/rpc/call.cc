@@ -1,6 +1,7 @@
 #include "server/rpc/call.h"
 
 #include "grpcpp/impl/codegen/proto_utils.h"
+#include "server/access/credentials.h"
 #include "server/rpc/call_registry.h"
 #include "server/rpc/status.h"
 #include "server/telemetry/rpc_span.h"
@@ -30,7 +31,9 @@ Call::Call(const ServiceParts* parts,
                          ? method->message_bytes
                          : parts->config->max_message_bytes) {}
 
-Call::~Call() = default;
+// The handler first: the scheduler may be telling it something until it has
+// left there, and it tells us.
+Call::~Call() { handler_.reset(); }
 
 std::chrono::system_clock::time_point Call::deadline() const {
   return context_->deadline();
@@ -56,7 +59,10 @@ void Call::Begin() {
                  "the server has as many calls as it takes",
                  {{"limit", std::to_string(parts_->calls->limit())}}});
   }
-  if (auto failure = Identify()) return Fail(*failure);
+  if (auto failure = Identify()) {
+    AuditRefusal(*failure);
+    return Fail(*failure);
+  }
   if (method_->make == nullptr) {
     return End({grpc::StatusCode::UNIMPLEMENTED,
                 "the server has no method " + context_->method()});
@@ -66,11 +72,76 @@ void Call::Begin() {
 }
 
 std::optional<Failure> Call::Identify() {
-  principal_ = {"anonymous", Role::kAdminister, {"*"}};
-  return std::nullopt;
+  peer_ = FactsOf(*context_);
+  if (auto failure = parts_->gatekeeper->Identify(peer_, &principal_)) {
+    return failure;
+  }
+  // The role is known before anything is read; the instance after that.
+  if (principal_.role < method_->role) {
+    return Failure{"NOT_ALLOWED",
+                   principal_.name + " may not do this: it needs the role " +
+                       std::string(RoleName(method_->role)),
+                   {{"principal", principal_.name},
+                    {"role", std::string(RoleName(method_->role))}}};
+  }
+  return parts_->quota->TakeRequest(principal_.name);
 }
 
-bool Call::Admit(const std::string& instance) { return !ended(); }
+AuditRecord Call::NewRecord(const std::string& decision,
+                            const std::string& reason) const {
+  AuditRecord record;
+  record.time = std::chrono::system_clock::now();
+  record.principal = principal_.name;
+  record.peer = peer_.address;
+  record.method =
+      std::string(method_->service) + "/" + std::string(method_->name);
+  record.decision = decision;
+  record.reason = reason;
+  std::lock_guard lock(mutex_);
+  record.instance = log_.instance;
+  record.action_digest = log_.action_digest;
+  return record;
+}
+
+bool Call::Audit(const std::string& action_digest) {
+  AuditRecord record = NewRecord("allowed", "");
+  if (!action_digest.empty()) record.action_digest = action_digest;
+  bool administers = method_->role >= Role::kAdminister;
+  absl::Status status =
+      parts_->audit->Append(record, administers ? AuditLog::Sync::kBeforeReturn
+                                                : AuditLog::Sync::kBatched);
+  if (status.ok() || !administers) return true;
+  Fail({"AUDIT_UNAVAILABLE",
+        "the audit log cannot be written: " + std::string(status.message())});
+  return false;
+}
+
+void Call::AuditRefusal(const Failure& failure) {
+  if (!method_->audited) return;
+  // Counted by the log itself where it cannot be written.
+  (void)parts_->audit->Append(NewRecord("refused", failure.reason),
+                              AuditLog::Sync::kBatched);
+}
+
+bool Call::TakeCompile(Quota::Grant* grant) {
+  auto failure = parts_->quota->TakeCompile(principal_.name, grant);
+  if (!failure) return true;
+  AuditRefusal(*failure);
+  Fail(*failure);
+  return false;
+}
+
+bool Call::Admit(const std::string& instance) {
+  {
+    std::lock_guard lock(mutex_);
+    log_.instance = instance;
+  }
+  auto failure = parts_->gatekeeper->Admit(principal_, method_->role, instance);
+  if (!failure) return !ended();
+  AuditRefusal(*failure);
+  Fail(*failure);
+  return false;
+}
 
 void Call::Read() {
   {
@@ -124,6 +195,11 @@ void Call::OnReadDone(bool ok) {
           "the request is larger than this method takes",
           {{"limit_bytes", std::to_string(message_bytes_)}}});
   } else if (ok) {
+    // What the last message took is given back by the assignment.
+    quota_bytes_ = Quota::Grant();
+    auto failure = parts_->quota->TakeBytes(
+        principal_.name, static_cast<int64_t>(in_.Length()), &quota_bytes_);
+    if (failure) return Fail(*failure);
     handler_->OnMessage(&in_);
   } else {
     handler_->OnHalfClose();
@@ -144,7 +220,8 @@ void Call::Write(const google::protobuf::Message& message) {
 }
 
 void Call::WriteAndEnd(const google::protobuf::Message& message) {
-  auto self = shared_from_this();
+  auto self = weak_from_this().lock();
+  if (self == nullptr) return;  // it is over, and its handler on its way out
   std::lock_guard lock(mutex_);
   if (end_ || writing_) return;
   bool own = false;
@@ -172,7 +249,8 @@ void Call::OnWriteDone(bool ok) {
 }
 
 void Call::End(grpc::Status status) {
-  auto self = shared_from_this();
+  auto self = weak_from_this().lock();
+  if (self == nullptr) return;
   std::unique_lock lock(mutex_);
   if (end_) return;
   end_ = std::move(status);
@@ -233,7 +311,7 @@ void Call::Record() {
   log.method = method_->name;
   log.code = CodeName(end.error_code());
   log.principal = principal_.name;
-  log.peer = context_->peer();
+  log.peer = peer_.address;
   log.trace = span_.context();
   log.duration_milliseconds = took.count() * 1e3;
   parts_->metrics->Count(Metric::kRpcHandled,

@@ -16,7 +16,10 @@
 #include "google/protobuf/message.h"
 #include "grpcpp/generic/async_generic_service.h"
 #include "grpcpp/support/byte_buffer.h"
+#include "server/access/audit_log.h"
+#include "server/access/gatekeeper.h"
 #include "server/access/principal.h"
+#include "server/access/quota.h"
 #include "server/byte_budget.h"
 #include "server/failure.h"
 #include "server/rpc/service_parts.h"
@@ -55,6 +58,8 @@ struct Method {
   // Bytes of one message of the caller; 0: as the server's limit says.
   int64_t message_bytes = 64 << 10;
   std::unique_ptr<CallHandler> (*make)(Call* call) = nullptr;
+  // Whether the audit log has a line for each call.
+  bool audited = false;
 };
 
 class Call : public grpc::ServerGenericBidiReactor,
@@ -93,6 +98,13 @@ class Call : public grpc::ServerGenericBidiReactor,
   bool HoldBytes(int64_t bytes);
   // Whether the caller may use this instance; if not, the call has ended.
   bool Admit(const std::string& instance);
+  // Writes down that the call is allowed, before it does anything. What
+  // administers waits until that is on the disk (so only on a thread that may
+  // block), and is refused where it cannot be: then the call has ended.
+  bool Audit(const std::string& action_digest = "");
+  // One compile of the caller's quota, until the call has ended or
+  // `grant` is gone; false if that was too many, and the call has ended.
+  bool TakeCompile(Quota::Grant* grant);
   bool ended() const;
 
   // The span of the call, from Begin on.
@@ -117,6 +129,9 @@ class Call : public grpc::ServerGenericBidiReactor,
   enum class Waits { kNothing, kBytes, kMessage, kWritten };
 
   std::optional<Failure> Identify();
+  void AuditRefusal(const Failure& failure);
+  AuditRecord NewRecord(const std::string& decision,
+                        const std::string& reason) const;
   void Record();
   void StartReading(ByteBudget::Grant grant);
   // Called with the lock held.
@@ -128,8 +143,10 @@ class Call : public grpc::ServerGenericBidiReactor,
   const Method* const method_;
   const int64_t message_bytes_;
   const Clock::time_point start_ = Clock::now();
+  PeerFacts peer_;
   Principal principal_;
-  Span span_;  // parts of it that change, with the lock held
+  Quota::Grant quota_bytes_;  // of the message
+  Span span_;                 // parts of it that change, with the lock held
   CallLog log_;
   std::unique_ptr<CallHandler> handler_;
   std::shared_ptr<Call> self_;  // gRPC's hold, until OnDone

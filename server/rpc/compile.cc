@@ -92,6 +92,7 @@ class CompileHandler : public CallHandler, public CompileWaiter {
     }
     if (failure) return call_->Fail(*failure);
     if (FindIn(parts.cache)) return;
+    if (!call_->TakeCompile(&quota_)) return;
     failure = CollectInputs(request_, parts, &spec_);
     Scheduler::Ticket ticket;
     if (!failure) {
@@ -121,7 +122,11 @@ class CompileHandler : public CallHandler, public CompileWaiter {
   bool Prepare() {
     auto failure = ReadCompileRequest(request_, call_->parts(), &spec_);
     spec_.client = call_->principal().name;
-    if (failure) call_->Fail(*failure);
+    if (failure) {
+      call_->Fail(*failure);
+    } else {
+      (void)call_->Audit(spec_.job.action.digest.hash());
+    }
     spec_.trace = call_->trace();
     call_->Describe(request_.instance_name(), request_.request_id(),
                     spec_.job.action.digest.hash());
@@ -227,6 +232,7 @@ class CompileHandler : public CallHandler, public CompileWaiter {
   v1::CompileRequest request_;
   CompileRequestSpec spec_;  // until Join; one thread at a time
   bool prepared_ = false;
+  Quota::Grant quota_;  // of a compile that waits or runs
 
   std::mutex mutex_;
   Scheduler::Ticket ticket_;

@@ -4,6 +4,9 @@
 
 #include <string>
 
+#include "server/access/audit_log.h"
+#include "server/access/gatekeeper.h"
+#include "server/access/quota.h"
 #include "server/byte_budget.h"
 #include "server/cache/blob_cache.h"
 #include "server/cache_admin.h"
@@ -27,6 +30,9 @@ struct ServiceParts {
   const TargetCatalog* targets = nullptr;
   std::string compiler_id;
   Metrics* metrics = nullptr;
+  Gatekeeper* gatekeeper = nullptr;
+  Quota* quota = nullptr;
+  AuditLog* audit = nullptr;
   ResultCache* cache = nullptr;
   ResultCache* hot = nullptr;  // what `cache` has in memory: never waits
   BlobCache* blobs = nullptr;

@@ -27,6 +27,7 @@ class UnaryHandler : public CallHandler {
       if constexpr (requires { request_.instance_name(); }) {
         if (!call_->Admit(request_.instance_name())) return;
       }
+      if (call_->method().audited && !call_->Audit()) return;
       Response response;
       grpc::Status status = function_(*call_, request_, &response);
       if (status.ok()) {
