@@ -40,7 +40,8 @@ class AccessServiceTest : public testing::Test {
                            << TokenRow("ci", "compile", R"("", "team")") << ","
                            << TokenRow("other", "compile", R"("rivals")") << ","
                            << TokenRow("ops", "administer", R"("*")") << "]}";
-    flags.insert(flags.end(), {"--tokens-file", tokens_});
+    flags.insert(flags.end(),
+                 {"--tokens-file", tokens_, "--http-metrics-open", "true"});
     server_ =
         std::make_unique<ServerProcess>(ServerOptions{data_, std::move(flags)});
     ASSERT_TRUE(server_->started()) << server_->exit_code();
