@@ -38,6 +38,7 @@ class AccessServiceTest : public testing::Test {
     std::ofstream(tokens_) << R"({"tokens": [)"
                            << TokenRow("reader", "read", R"("")") << ","
                            << TokenRow("ci", "compile", R"("", "team")") << ","
+                           << TokenRow("ci2", "compile", R"("")") << ","
                            << TokenRow("other", "compile", R"("rivals")") << ","
                            << TokenRow("ops", "administer", R"("*")") << "]}";
     flags.insert(flags.end(),
@@ -166,6 +167,7 @@ TEST_F(AccessServiceTest, AnOperationIsItsClients) {
   };
   EXPECT_EQ(cancel("other").reason, "NOT_ALLOWED");  // another instance's
   EXPECT_EQ(cancel("reader").reason, "NOT_ALLOWED");
+  EXPECT_EQ(cancel("ci2").reason, "NOT_YOUR_OPERATION");
   EXPECT_EQ(cancel("ops").code, StatusCode::OK);
   EXPECT_TRUE(server_->WaitMetric("foldd_jobs{state=\"running\"}", 0));
 }

@@ -240,6 +240,18 @@ TEST_F(BlobServiceTest, WrongBytesAreNeverABlob) {
   EXPECT_EQ(Update("small", DigestOf("small")).code, StatusCode::OK);
 }
 
+TEST_F(BlobServiceTest, BlobsAreBoundedInSize) {
+  Start({"--max-blob-bytes", "100000"});
+  const std::string bytes = Noise(100'001, 6);
+  int64_t committed = 0;
+  CallEnd end = Write("uploads/u/" + ReadName(DigestOf(bytes)), bytes, 0,
+                      bytes.size(), &committed);
+  EXPECT_EQ(end.code, StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(end.reason, "BLOB_TOO_LARGE");
+  EXPECT_EQ(end.metadata.at("limit_bytes"), "100000");
+  EXPECT_EQ(server_->Metric("foldd_cache_temporary_bytes"), 0);
+}
+
 TEST_F(BlobServiceTest, InstancesDoNotSeeEachOther) {
   Digest digest = DigestOf("secret");
   ASSERT_EQ(Update("secret", digest, "team").code, StatusCode::OK);
@@ -444,6 +456,34 @@ TEST_F(BlobServiceTest, ACallerThatStallsIsLetGo) {
   ASSERT_TRUE(reader->Read(&piece));
   EXPECT_TRUE(server_->WaitMetric("foldd_calls_stalled_total", 1));
   EXPECT_TRUE(server_->WaitMetric("foldd_calls", 0));
+}
+
+TEST_F(BlobServiceTest, OfTwoCallsOnOneUploadTheLaterGoesOn) {
+  const std::string bytes = Noise(300'000, 7);
+  std::string name = "uploads/u/" + ReadName(DigestOf(bytes));
+  grpc::ClientContext context;
+  bytestream::WriteResponse response;
+  auto early = stream_->Write(&context, &response);
+  bytestream::WriteRequest request;
+  request.set_resource_name(name);
+  request.set_data(bytes.substr(0, 100'000));
+  ASSERT_TRUE(early->Write(request));
+  bool complete = false;
+  while (Committed(name, &complete) < 100'000) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  int64_t committed = 0;
+  CallEnd end = Write(name, bytes, 100'000, 200'000, &committed);
+  EXPECT_EQ(committed, 200'000) << end.message;
+  request.set_write_offset(100'000);
+  request.set_data(bytes.substr(100'000, 10));
+  (void)early->Write(request);
+  end = ReadEnd(early->Finish());
+  EXPECT_EQ(end.code, StatusCode::ABORTED);
+  EXPECT_EQ(end.reason, "UPLOAD_TAKEN_OVER");
+  EXPECT_TRUE(end.retry);
+  EXPECT_EQ(Write(name, bytes, 200'000, bytes.size(), &committed).code,
+            StatusCode::OK);
 }
 
 TEST_F(BlobServiceTest, CallsAndUploadsAreBoundedInNumber) {

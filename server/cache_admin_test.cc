@@ -269,5 +269,20 @@ TEST_F(CacheAdminTest, BadRequestsAreRefused) {
   EXPECT_EQ(ReasonOf(admin_->Explain("x", "", &told)), "BAD_REQUEST");
 }
 
+TEST_F(CacheAdminTest, PinsHoldThreeQuartersOfTheCacheAtMost) {
+  v1::PinEntryResponse pinned;
+  std::optional<Failure> failure;
+  for (int i = 0; i < 4 && !failure; ++i) {
+    const std::string blob(4'100'000, static_cast<char>('a' + i));
+    ASSERT_TRUE(
+        disk_->Put(BlobKey(blob), std::make_shared<const std::string>(blob))
+            .ok());
+    failure = admin_->Pin(About<v1::PinEntryRequest>(BlobKey(blob)), &pinned);
+    EXPECT_EQ(failure.has_value(), i == 3);
+  }
+  ASSERT_TRUE(failure.has_value());
+  EXPECT_EQ(failure->reason, "PIN_LIMIT");
+}
+
 }  // namespace
 }  // namespace fold

@@ -213,6 +213,10 @@ TEST_F(OperationServiceTest, CancelledByItsClientTheJobDies) {
   EXPECT_TRUE(server_->WaitMetric(kRunning, 0));
   ASSERT_EQ(Wait(operation.name(), &operation).code, StatusCode::OK);
   EXPECT_EQ(operation.error().code(), StatusCode::CANCELLED);
+  EXPECT_EQ(ReadEnd({StatusCode::CANCELLED, operation.error().message(),
+                     operation.error().SerializeAsString()})
+                .reason,
+            "OPERATION_CANCELLED");
   EXPECT_EQ(Cancel(operation.name()).code, StatusCode::OK);  // has ended
 }
 

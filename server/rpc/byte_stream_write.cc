@@ -28,6 +28,12 @@ class WriteHandler : public CallHandler {
         return call_->Fail(*failure);
       }
       named_ = true;
+      const int64_t most = call_->parts().config->max_blob_bytes;
+      if (name_.size > most) {
+        return call_->Fail({"BLOB_TOO_LARGE",
+                            "the blob is larger than this server takes",
+                            {{"limit_bytes", std::to_string(most)}}});
+      }
       resource_name_ = request_.resource_name();
       if (!call_->Admit(name_.instance)) return;
     } else if (!request_.resource_name().empty() &&
