@@ -118,7 +118,7 @@ std::string ReadLocalBlob(const std::string& path, LocalBlob* blob) {
   return "";
 }
 
-BlobTransfer::BlobTransfer(std::shared_ptr<grpc::Channel> channel,
+BlobTransfer::BlobTransfer(const std::shared_ptr<grpc::Channel>& channel,
                            std::string instance, int attempts)
     : instance_(std::move(instance)),
       attempts_(attempts),

@@ -31,8 +31,8 @@ std::string ReadLocalBlob(const std::string& path, LocalBlob* blob);
 class BlobTransfer {
  public:
   // `attempts`: how often one transfer may break without getting any further.
-  BlobTransfer(std::shared_ptr<grpc::Channel> channel, std::string instance,
-               int attempts = 5);
+  BlobTransfer(const std::shared_ptr<grpc::Channel>& channel,
+               std::string instance, int attempts = 5);
 
   // Sends those of `blobs` that the server does not have.
   std::optional<ClientError> Upload(std::span<const LocalBlob> blobs);

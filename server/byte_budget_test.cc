@@ -30,6 +30,7 @@ TEST(ByteBudget, ThreadsNeverHoldMore) {
   ByteBudget budget(10);
   std::atomic<bool> over{false};
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 5000; ++i) {
@@ -87,6 +88,7 @@ TEST(ByteBudget, ThreadsThatWaitAllGetTheirs) {
   std::atomic<int> served{0};
   std::atomic<bool> over{false};
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 2000; ++i) {

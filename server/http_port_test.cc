@@ -25,7 +25,8 @@ class HttpPortTest : public testing::Test {
                          std::make_shared<const std::string>(text_))
                     .ok());
   }
-  httplib::Result Get(const std::string& path, httplib::Headers headers = {}) {
+  httplib::Result Get(const std::string& path,
+                      const httplib::Headers& headers = {}) {
     return client_->Get(path, headers);
   }
   Metrics metrics_;

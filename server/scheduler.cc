@@ -214,7 +214,7 @@ void Scheduler::Run(const Ticket& flight) {
   auto outcome = Compile(*flight);
   flight->own_span.End();
   recorder_.Progress();
-  Finish(flight, std::move(outcome));
+  Finish(flight, outcome);
 }
 
 void Scheduler::WatchQueue() {
@@ -360,7 +360,7 @@ void Scheduler::Keep(const Flight& flight, CompileOutcome* outcome) {
 }
 
 void Scheduler::Finish(const Ticket& flight,
-                       std::shared_ptr<const CompileOutcome> outcome) {
+                       const std::shared_ptr<const CompileOutcome>& outcome) {
   std::lock_guard lock(mutex_);
   --running_;
   auto found = flights_.find(flight->name);

@@ -107,7 +107,7 @@ class Scheduler {
   std::shared_ptr<CompileOutcome> Compile(Flight& flight);
   void Keep(const Flight& flight, CompileOutcome* outcome);
   void Finish(const Ticket& flight,
-              std::shared_ptr<const CompileOutcome> outcome);
+              const std::shared_ptr<const CompileOutcome>& outcome);
 
   const SchedulerLimits limits_;
   JobRunner* const runner_;

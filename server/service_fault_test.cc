@@ -140,6 +140,7 @@ TEST_F(ServiceFaultTest, LimitsOfAJobAreErrorsWithTheirCause) {
 TEST_F(ServiceFaultTest, CancelledAtRandomMomentsNothingIsLeft) {
   Start({"--workers", "3"});
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       std::mt19937 random(t);
@@ -196,6 +197,7 @@ TEST_F(ServiceFaultTest, KilledInTheMidstOfWritesNoWrongBlobIsServed) {
     }
     std::mutex mutex;
     std::vector<std::thread> threads;
+    threads.reserve(4);
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&, t] {
         for (int n = 0; n < 50; ++n) {

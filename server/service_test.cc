@@ -70,6 +70,7 @@ TEST_F(ServiceTest, ThirtyTwoAtOnceAreOneCompile) {
   Start();
   std::vector<CompileEnd> ends(32);
   std::vector<std::thread> threads;
+  threads.reserve(ends.size());
   for (CompileEnd& end : ends) {
     threads.emplace_back(
         [&] { end = server_->Compile(Script("sleep 300\nsize 100000")); });

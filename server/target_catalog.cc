@@ -40,7 +40,11 @@ absl::StatusOr<TargetCatalog> TargetCatalog::Load(const std::string& folder) {
     std::string name(builtin.name);
     v1::TargetDescriptor target;
     std::string error = ParseTargetText(builtin.text, &target);
-    faults += error.empty() ? Faults(name, target) : "\n  " + name + error;
+    if (error.empty()) {
+      faults += Faults(name, target);
+    } else {
+      faults.append("\n  ").append(name).append(error);
+    }
     catalog.targets_[name] = std::move(target);
   }
   std::set<fs::path> files;

@@ -26,7 +26,8 @@ std::string Key(const ActionInputs& inputs) {
   return BuildAction(inputs).digest.hash();
 }
 
-v1::InputShape Shape(const std::string& name, std::vector<int64_t> sizes) {
+v1::InputShape Shape(const std::string& name,
+                     const std::vector<int64_t>& sizes) {
   v1::InputShape shape;
   shape.set_name(name);
   for (int64_t size : sizes) shape.add_dimensions(size);

@@ -34,6 +34,7 @@ bool Has(const Names& names, std::string_view name) {
 template <typename Nodes>
 std::string NodeList(const Nodes& nodes) {
   std::vector<std::string> names;
+  names.reserve(static_cast<size_t>(nodes.size()));
   for (const v1::SheetNode& node : nodes) {
     names.push_back(node.kind() + " " + Quoted(node.name()));
   }

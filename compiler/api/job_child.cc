@@ -103,6 +103,7 @@ ResourceLimits FromProto(const v1::JobLimits& limits) {
 int RunProgram(std::vector<std::string> words, const ProgramMain& run) {
   std::set_new_handler(OutOfMemory);
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   try {

@@ -40,6 +40,7 @@ TEST(SingleFlightStore, ConcurrentGetsOfOneKeyAreOneGet) {
   SingleFlightStore store(&slow);
   std::atomic<int> right{0};
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&, i] {
       std::string hash = i < 6 ? "same" : "other";

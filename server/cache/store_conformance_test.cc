@@ -233,6 +233,7 @@ TEST_P(StoreConformance, ForgetsButNeverLies) {
 TEST_P(StoreConformance, ManyThreadsSeeWholeEntries) {
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       std::mt19937 random(t);

@@ -28,8 +28,8 @@ TEST(VerifyingStore, FindsWhatChangedBehindIt) {
   EXPECT_TRUE(absl::IsNotFound(store.Get(blob).status()));
 
   Key action = {Space::kAction, Sha256Hex("a")};
-  for (std::string bad : {std::string(""), std::string("short"),
-                          std::string(64, '0') + "bytes"}) {
+  for (const std::string& bad : {std::string(""), std::string("short"),
+                                 std::string(64, '0') + "bytes"}) {
     ASSERT_TRUE(memory.Put(action, Text(bad)).ok());
     EXPECT_TRUE(absl::IsDataLoss(store.Get(action).status())) << bad;
     EXPECT_FALSE(memory.Touch(action));

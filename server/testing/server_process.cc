@@ -74,6 +74,7 @@ ServerProcess::ServerProcess(const ServerOptions& options) {
       options.compiler.empty() ? FAKE_COMPILER : options.compiler};
   words.insert(words.end(), options.flags.begin(), options.flags.end());
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   int fds[2];
