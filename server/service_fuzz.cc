@@ -43,7 +43,7 @@ fold::Config SmallConfig(const std::string& data) {
   config.compiler_path = FAKE_COMPILER;
   config.workers = 2;
   config.queue_length = 8;
-  config.cache_bytes = 64 << 20;
+  config.cache_bytes = 16 << 20;
   config.memory_cache_bytes = 4 << 20;
   config.max_uploads = 16;
   config.max_operations = 64;
