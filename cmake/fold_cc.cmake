@@ -52,7 +52,10 @@ function(fold_cc_bench name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
 endfunction()
 
-# A libFuzzer target, built in the fuzz preset alone.
+# A libFuzzer target, built in the fuzz preset alone; `fuzzers` is all of them.
+if(FOLD_FUZZ)
+  add_custom_target(fuzzers)
+endif()
 function(fold_cc_fuzz name)
   if(NOT FOLD_FUZZ)
     return()
@@ -62,4 +65,5 @@ function(fold_cc_fuzz name)
   _fold_target(${name} DEPS ${A_DEPS} COPTS ${A_COPTS} -fsanitize=fuzzer)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+  add_dependencies(fuzzers ${name})
 endfunction()

@@ -13,3 +13,8 @@ if(FOLD_SANITIZE_THREAD)
   add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
   add_link_options(-fsanitize=thread)
 endif()
+if(FOLD_FUZZ)
+  # Every library tells libFuzzer which of its branches were taken; without
+  # that the fuzzers would guess blindly.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/api/error_table.h"
+#include "google/protobuf/stubs/logging.h"
 #include "server/config.h"
 #include "server/server.h"
 #include "server/telemetry/log.h"
@@ -35,6 +36,13 @@ void BlockSignals() {
   signal(SIGXFSZ, SIG_IGN);
 }
 
+// What protobuf says about bytes of callers: its own lines on stderr would be
+// no lines of the log, and as many as a caller likes.
+void LogProtobuf(google::protobuf::LogLevel, const char*, int,
+                 const std::string& message) {
+  spdlog::debug("protobuf: {}", message);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -51,6 +59,7 @@ int main(int argc, char** argv) {
     return fold::kExitUsage;
   }
   fold::SetUpLog(config.log_level, fold::ChooseLogFormat(config.log_format));
+  google::protobuf::SetLogHandler(LogProtobuf);
   BlockSignals();
   auto server = fold::Server::Start(config);
   if (!server.ok()) {

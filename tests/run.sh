@@ -117,8 +117,10 @@ skip() {
   fi
 }
 
+# configure PRESET [TARGET]: builds everything, or one target.
 configure() {
-  cmake --preset "$1" && cmake --build "build/$1" -j "$(nproc)" -- -k 0
+  cmake --preset "$1" &&
+    cmake --build "build/$1" -j "$(nproc)" --target "${2:-all}" -- -k 0
 }
 
 run_ctest() {
@@ -183,7 +185,7 @@ sanitized() {
 }
 
 fuzzed() {
-  stage fuzz_build setup configure fuzz
+  stage fuzz_build setup configure fuzz fuzzers
   stage fuzz count "$python" tests/fuzz/run.py --folder build/fuzz/fuzz \
     --seconds 60
 }
@@ -191,6 +193,8 @@ fuzzed() {
 stage setup_deps setup deploy/install-deps.sh
 stage setup_build setup configure "$preset"
 lints
+stage properties_selftest count "$python" tests/properties/check_test.py
+stage properties count "$python" tests/properties/check.py
 stage ctest ctest run_ctest "$preset" -LE full --no-tests=error
 own_models
 end_to_end

@@ -31,7 +31,15 @@ std::vector<std::string_view> Split(std::string_view text) {
 bool ParseSize(std::string_view text, int64_t* size) {
   auto parsed = std::from_chars(text.data(), text.data() + text.size(), *size);
   return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() &&
-         *size >= 0;
+         *size >= 0 && std::to_string(*size) == text;  // one form alone
+}
+
+std::optional<Failure> ParseInstance(std::string_view text, BlobName* name) {
+  if (text.empty() || !IsInstanceName(text)) {
+    return Bad("resource_name", "has an instance that is no instance's name");
+  }
+  name->instance = text;
+  return std::nullopt;
 }
 
 // blobs/HASH/SIZE from `parts[at]` on.
@@ -62,7 +70,7 @@ std::optional<Failure> ParseReadName(std::string_view text, BlobName* name) {
   size_t at = 0;
   // No instance is called as a part of the syntax.
   if (parts[0] != "blobs" && parts[0] != "compressed-blobs") {
-    name->instance = parts[0];
+    if (auto failure = ParseInstance(parts[0], name)) return failure;
     at = 1;
   }
   if (auto failure = ParseBlob(parts, at, name)) return failure;
@@ -77,7 +85,7 @@ std::optional<Failure> ParseWriteName(std::string_view text, BlobName* name) {
   std::vector<std::string_view> parts = Split(text);
   size_t at = 0;
   if (parts[0] != "uploads") {
-    name->instance = parts[0];
+    if (auto failure = ParseInstance(parts[0], name)) return failure;
     at = 1;
   }
   if (at + 1 >= parts.size() || parts[at] != "uploads") {

@@ -43,6 +43,12 @@ TEST(BlobNames, WhatIsWrongIsSaid) {
       "blobs/" + std::string(64, 'A') + "/1",
       "a/b/blobs/" + kHash + "/1",
       "../blobs",
+      "../blobs/" + kHash + "/1",
+      "/blobs/" + kHash + "/1",
+      "Team A/blobs/" + kHash + "/1",
+      std::string("a\0", 2) + "/blobs/" + kHash + "/1",
+      "blobs/" + kHash + "/01",
+      "blobs/" + kHash + "/-0",
       "compressed-blobs/zstd/" + kHash + "/1",
       "uploads/u/blobs/" + kHash + "/1",
       std::string(2000, 'x'),
@@ -61,6 +67,9 @@ TEST(BlobNames, WhatIsWrongIsSaid) {
       "uploads//blobs/" + kHash + "/1",
       "uploads/" + std::string(65, 'u') + "/blobs/" + kHash + "/1",
       "blobs/" + kHash + "/1",
+      "../uploads/u/blobs/" + kHash + "/1",
+      "/uploads/u/blobs/" + kHash + "/1",
+      "uploads/u/blobs/" + kHash + "/01",
       "uploads/u/compressed-blobs/zstd/" + kHash + "/1",
   };
   for (const std::string& text : wrong_writes) {

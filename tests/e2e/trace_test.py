@@ -257,8 +257,17 @@ def check_file(checks, args):
     path = os.path.join(args.folder, "traces.jsonl")
     with Foldd(args.bin, flags=["--otlp-file", path]) as server:
         compile_once(args, server)
+        # A name that is no UTF-8: libraries have something to say about it.
+        done = compile_once(args, server, "--shape", os.fsdecode(b"\xff=1"))
+        checks.equal("bytes that are no text are refused", done.code, 2)
         checks.equal("foldd ends", server.stop(), 0)
-        log = [json.loads(line) for line in server.text().splitlines()]
+        log, strange = [], []
+        for line in server.text().splitlines():
+            try:
+                log.append(json.loads(line))
+            except ValueError:
+                strange.append(line)
+        checks.equal("nobody else writes into the log", strange, [])
     with open(path, encoding="utf-8") as file:
         requests = [json.loads(line) for line in file]
     names = [span["name"] for request in requests

@@ -22,6 +22,8 @@ from checks import Checks  # noqa: E402
 
 SLOWEST_INPUT_SECONDS = 10
 MEMORY_MIB = 2048
+# Where files are synced in no time.
+MEMORY_FOLDER = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 def programs(folder, only):
@@ -42,14 +44,20 @@ def seed_files(name):
 def fuzz(path, seconds):
     """What went wrong with one program, or an empty string."""
     name = os.path.basename(path)
-    with tempfile.TemporaryDirectory(prefix="fold_fuzz_") as corpus:
+    if not seed_files(name):
+        return f"no seeds in corpus/{name}"
+    with tempfile.TemporaryDirectory(prefix="fold_fuzz_",
+                                     dir=MEMORY_FOLDER) as place:
+        corpus, files = (os.path.join(place, x) for x in ("corpus", "files"))
+        os.mkdir(corpus)
+        os.mkdir(files)
         for number, seed in enumerate(seed_files(name)):
             shutil.copy(seed, os.path.join(corpus, f"seed_{number}"))
         done = subprocess.run(
             [path, corpus, f"-max_total_time={seconds}", "-seed=1",
              f"-timeout={SLOWEST_INPUT_SECONDS}",
              f"-rss_limit_mb={MEMORY_MIB}", f"-artifact_prefix={path}.",
-             "-print_final_stats=1"],
+             "-print_final_stats=1"], env=dict(os.environ, TMPDIR=files),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
             timeout=4 * seconds + 120)
     text = done.stdout.decode(errors="replace")
