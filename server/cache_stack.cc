@@ -21,6 +21,9 @@ CacheObserver Counting(Metrics* metrics) {
   };
 }
 
+// Larger artifacts are read in pieces, by each caller for itself.
+constexpr int64_t kWholeArtifactBytes = 1 << 20;
+
 absl::StatusOr<std::unique_ptr<ReapiTier>> MakeRemote(const Config& config,
                                                       DiskStore* disk,
                                                       Metrics* metrics) {
@@ -70,8 +73,8 @@ struct CacheStack::Parts {
                       }),
         hot_store(&counted_front, &recalls),
         blobs(disk.get(), &recalls, remote.get(), config.blob_lease_seconds),
-        results(&top, {&blobs, remote.get(), &recalls}),
-        hot(&hot_store, {nullptr, nullptr, &recalls}),
+        results(&top, {&blobs, remote.get(), &recalls, kWholeArtifactBytes}),
+        hot(&hot_store, {nullptr, nullptr, &recalls, kWholeArtifactBytes}),
         admin({disk.get(), &memory, config.memory_cache_bytes, &recalls, &top,
                &results, [this] { return RemoteState(); }}),
         scrubber(disk.get(), {config.scrub_bytes_per_second},

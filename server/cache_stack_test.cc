@@ -75,7 +75,19 @@ TEST_F(CacheStackTest, TwoReplicasShareResults) {
   EXPECT_FALSE(two.stack->hot()->Find(action_).has_value());
   auto found = two.stack->results()->Find(action_);
   ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(*found->artifact, artifact);
+  // What is large is not given whole: each caller reads it in pieces.
+  EXPECT_EQ(found->artifact, nullptr);
+  EXPECT_EQ(found->artifact_digest.hash(), Sha256Hex(artifact));
+  auto reader = two.stack->blobs()->Open(
+      {Space::kBlob, found->artifact_digest.hash(), "team"});
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  std::string read;
+  while (read.size() < artifact.size()) {
+    auto piece = (*reader)->Read(1 << 20);
+    ASSERT_TRUE(piece.ok()) << piece.status();
+    read += *piece;
+  }
+  EXPECT_EQ(read, artifact);
   EXPECT_EQ(found->dump, "dump");
   EXPECT_EQ(found->leases->size(), 3u);
   // From now on it is here.
@@ -166,6 +178,13 @@ TEST_F(CacheStackTest, ABadAddressIsTheConfigurationsFault) {
   Metrics metrics;
   auto opened = CacheStack::Open(config, root, &metrics);
   EXPECT_TRUE(absl::IsInvalidArgument(opened.status()));
+}
+
+TEST_F(CacheStackTest, WhatWaitsForTheRemoteTierIsCounted) {
+  Replica one("grpc://127.0.0.1:1");
+  ASSERT_TRUE(one.stack->results()->Save(action_, Result("artifact")).ok());
+  EXPECT_THAT(one.Text(),
+              ::testing::ContainsRegex("foldd_remote_cache_queue_bytes [1-9]"));
 }
 
 TEST_F(CacheStackTest, TheGaugesMove) {

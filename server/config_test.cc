@@ -39,6 +39,7 @@ TEST(Config, SaysWhatIsWrong) {
   EXPECT_THAT(
       Parse({"--log-level", "info", "--sandbox-minimum", "most"}, &config),
       HasSubstr("'most' is none of none, limits, seccomp, full"));
+  config = Config();
   EXPECT_THAT(Parse({"--quota-compiles", "0"}, &config), HasSubstr("-1"));
   EXPECT_THAT(Parse({"--http-metrics-open", "1"}, &config),
               HasSubstr("true or false"));

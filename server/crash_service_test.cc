@@ -89,7 +89,7 @@ TEST_F(CrashServiceTest, AModelThatCrashesTwiceIsRefusedWithItsReproducer) {
   EXPECT_FALSE(refused.metadata["tried_again_at"].empty());
   EXPECT_THAT(refused.metadata["last_diagnostic"], HasSubstr("conv_3"));
   // Neither is it compiled for another target; other models are.
-  EXPECT_EQ(server_->Compile(Script(request.model(), "aarch64")).reason,
+  EXPECT_EQ(server_->Compile(Script(request.model(), "x86-64-integer")).reason,
             "MODEL_CRASHES_COMPILER");
   EXPECT_TRUE(server_->Compile(Script("progress 1")).ok());
   EXPECT_EQ(server_->Metric("foldd_crash_refusals_total"), 2);

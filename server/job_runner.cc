@@ -226,7 +226,7 @@ void JobRunner::KeepReproducer(const CompileJob& job, const std::string& folder,
   about.mutable_diagnostics()->Assign(outcome->said.begin(),
                                       outcome->said.end());
   about.set_last_words(LastWords(folder));
-  auto kept = reproducers_->Keep(folder, inputs, about);
+  auto kept = reproducers_->Keep(folder, inputs, about, job.instance);
   if (kept.ok()) {
     outcome->failure->metadata["reproducer"] = *kept;
     outcome->failure->message += "; reproducer " + *kept;

@@ -31,6 +31,7 @@ struct JobInput {
 
 struct CompileJob {
   CompileAction action;
+  std::string instance;  // the namespace of its blobs
   // Beside the target's descriptor, which is in the action.
   std::vector<JobInput> inputs;
   // Of the blobs among them, until the job is over.

@@ -113,6 +113,7 @@ TEST_F(OperationServiceTest, GoesOnWithoutItsCallerAndIsNamedByItsAction) {
   ASSERT_EQ(Wait(operation.name(), &operation, 0.2).code, StatusCode::OK);
   EXPECT_FALSE(operation.done());
   EXPECT_THAT(List("running"), ::testing::ElementsAre(operation.name()));
+  EXPECT_EQ(server_->Metric("foldd_operations"), 1);
   ASSERT_EQ(Wait(operation.name(), &operation).code, StatusCode::OK);
   ASSERT_TRUE(operation.done());
   ASSERT_TRUE(operation.has_response()) << operation.error().message();
@@ -304,6 +305,7 @@ TEST_F(OperationServiceTest, QueueAndRunHaveLimitsOfTheirOwn) {
   EXPECT_EQ(end.code, StatusCode::UNAVAILABLE);
   EXPECT_EQ(end.reason, "QUEUE_TIMEOUT");
   EXPECT_TRUE(end.retry);
+  EXPECT_EQ(server_->Metric("foldd_queue_timeouts_total"), 1);
   busy.join();
   EXPECT_TRUE(server_->Compile(waits).ok());
   // Longer than the server allows is refused, not cut.

@@ -124,7 +124,7 @@ absl::Status ReproducerFolder::Add(const std::string& part,
 
 absl::StatusOr<std::string> ReproducerFolder::Keep(
     const std::string& job_folder, const std::vector<InputFile>& inputs,
-    const foldd::v1::Reproducer& about) {
+    const foldd::v1::Reproducer& about, const std::string& instance) {
   if (limits_.count == 0) {
     return absl::FailedPreconditionError("no bundles are kept here");
   }
@@ -145,7 +145,7 @@ absl::StatusOr<std::string> ReproducerFolder::Keep(
     fs::remove(part, ignored);
     return status;
   }
-  if (publish_) publish_(digest, PathOf(digest));
+  if (publish_) publish_(digest, PathOf(digest), instance);
   return digest;
 }
 

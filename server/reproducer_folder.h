@@ -26,10 +26,11 @@ struct ReproducerLimits {
 
 class ReproducerFolder {
  public:
-  // Called with a bundle's digest and path once it is kept, in the thread that
-  // called Keep.
+  // Called with a bundle's digest and path, and the instance whose model is in
+  // it, once it is kept, in the thread that called Keep.
   using Publish =
-      std::function<void(const std::string& digest, const std::string& path)>;
+      std::function<void(const std::string& digest, const std::string& path,
+                         const std::string& instance)>;
 
   // Takes over the bundles that are in `folder`, newest first, and removes
   // what an earlier server left half-written there.
@@ -40,7 +41,8 @@ class ReproducerFolder {
   // digits. Any thread.
   absl::StatusOr<std::string> Keep(const std::string& job_folder,
                                    const std::vector<InputFile>& inputs,
-                                   const foldd::v1::Reproducer& about);
+                                   const foldd::v1::Reproducer& about,
+                                   const std::string& instance = "");
 
   int64_t count() const;
   int64_t bytes() const;

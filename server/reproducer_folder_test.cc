@@ -24,7 +24,8 @@ class ReproducerFolderTest : public testing::Test {
   }
   std::unique_ptr<ReproducerFolder> Open(ReproducerLimits limits) {
     auto opened = ReproducerFolder::Open(
-        folder_, limits, [this](const auto& digest, const auto& path) {
+        folder_, limits,
+        [this](const auto& digest, const auto& path, const auto&) {
           published_ = digest;
           path_ = path;
         });

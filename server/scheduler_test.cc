@@ -317,16 +317,16 @@ TEST_F(SchedulerTest, ATraceThatIsNotRecordedHasNoSpans) {
 
 TEST_F(SchedulerTest, TheOldestThatWaitsIsKnown) {
   Make(1, 8);
-  EXPECT_EQ(scheduler_->OldestQueuedSeconds(), 0);
+  EXPECT_EQ(scheduler_->oldest_wait().count(), 0);
   Waiter running, waiting;
   Join("sleep 400", &running);
   running.WaitRunning();
-  EXPECT_EQ(scheduler_->OldestQueuedSeconds(), 0);
+  EXPECT_EQ(scheduler_->oldest_wait().count(), 0);
   Join("sleep 1", &waiting);
   std::this_thread::sleep_for(milliseconds(50));
-  EXPECT_GE(scheduler_->OldestQueuedSeconds(), 0.05);
+  EXPECT_GE(scheduler_->oldest_wait(), milliseconds(50));
   EXPECT_EQ(waiting.Reason(), "DONE");
-  EXPECT_EQ(scheduler_->OldestQueuedSeconds(), 0);
+  EXPECT_EQ(scheduler_->oldest_wait().count(), 0);
 }
 
 TEST_F(SchedulerTest, TheLastWaiterToLeaveKillsTheCompile) {

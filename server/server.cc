@@ -4,11 +4,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <system_error>
 #include <thread>
 
-#include "compiler/api/report_file.h"
 #include "compiler/sandbox/walls.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/health_check_service_interface.h"
@@ -38,7 +38,7 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 // A bundle up to this size is a blob as well.
-constexpr size_t kMaxPublishedBytes = size_t{64} << 20;
+constexpr size_t kPieceBytes = size_t{1} << 20;
 constexpr char kServiceName[] = "foldd.v1.Compiler";
 constexpr int64_t kLookupThreads = 4;
 constexpr int64_t kLookupQueue = 4096;
@@ -78,8 +78,9 @@ struct Server::Parts {
   absl::Status Dispatch() const;
   absl::Status StartTelemetry();
   void RefreshGauges();
-  // Makes a bundle a blob, where it is small enough for the memory of one.
-  void PublishReproducer(const std::string& digest, const std::string& path);
+  // Makes a bundle a blob of the instance whose model is in it.
+  void PublishReproducer(const std::string& digest, const std::string& path,
+                         const std::string& instance);
   void RefreshProcess();
   void WatchHealth();
   void StopPorts();
@@ -154,8 +155,8 @@ absl::Status Server::Parts::Build() {
   limits.set_open_files(config.job_open_files);
   auto bundles = ReproducerFolder::Open(
       data + "/reproducers", {config.reproducer_count, config.reproducer_bytes},
-      [this](const auto& digest, const auto& path) {
-        PublishReproducer(digest, path);
+      [this](const auto& digest, const auto& path, const auto& instance) {
+        PublishReproducer(digest, path, instance);
       });
   if (!bundles.ok()) return bundles.status();
   reproducers = std::move(*bundles);
@@ -256,12 +257,22 @@ absl::Status Server::Parts::StartHttp() {
 }
 
 void Server::Parts::PublishReproducer(const std::string& digest,
-                                      const std::string& path) {
-  auto bytes = std::make_shared<std::string>();
-  std::string fault = ReadWholeFile(path, kMaxPublishedBytes, bytes.get());
-  absl::Status status = fault.empty()
-                            ? cache->store()->Put({Space::kBlob, digest}, bytes)
-                            : absl::UnavailableError(fault);
+                                      const std::string& path,
+                                      const std::string& instance) {
+  std::error_code error;
+  auto size = static_cast<int64_t>(fs::file_size(path, error));
+  std::ifstream file(path, std::ios::binary);
+  absl::Status status =
+      error ? absl::UnavailableError(error.message()) : absl::OkStatus();
+  auto writer = cache->blobs()->Create({Space::kBlob, digest, instance}, size);
+  if (status.ok()) status = writer.status();
+  std::string piece(kPieceBytes, '\0');
+  while (status.ok() && file) {
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    auto got = static_cast<size_t>(file.gcount());
+    if (got > 0) status = (*writer)->Append({piece.data(), got});
+  }
+  if (status.ok()) status = (*writer)->Finish();
   if (!status.ok()) {
     spdlog::warn("reproducer {} is in the data folder alone: {}", digest,
                  std::string(status.message()));

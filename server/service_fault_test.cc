@@ -25,27 +25,12 @@ namespace v1 = foldd::v1;
 constexpr char kRunning[] = "foldd_jobs{state=\"running\"}";
 constexpr char kCompiles[] = "foldd_compile_duration_seconds_count";
 
-// Metrics that had a sample in any server of this program.
-std::set<std::string>& SeenMetrics() {
-  static auto* seen = new std::set<std::string>;
-  return *seen;
-}
-
 class ServiceFaultTest : public testing::Test {
  protected:
   void Start(std::vector<std::string> flags = {}, int64_t disk_bytes = 0) {
     server_.reset();
     server_ = std::make_unique<ServerProcess>(
         ServerOptions{data_, std::move(flags), "", disk_bytes});
-  }
-  void TearDown() override {
-    if (server_ == nullptr || server_->pid() <= 0) return;
-    std::istringstream lines(server_->Get("/metrics"));
-    for (std::string line; std::getline(lines, line);) {
-      if (!line.empty() && line[0] != '#') {
-        SeenMetrics().insert(line.substr(0, line.find_first_of("{ ")));
-      }
-    }
   }
   std::string data_ = NewFolder("service_fault_test");
   std::unique_ptr<ServerProcess> server_;
@@ -392,18 +377,6 @@ TEST_F(ServiceFaultTest, SigtermKillsWhatTakesTooLong) {
 }
 
 // Runs last: a metric that is declared is recorded somewhere above.
-TEST_F(ServiceFaultTest, ZEveryDeclaredMetricMoved) {
-  const std::pair<std::string, std::string> rows[] = {
-#define FOLD_METRIC(id, type, name, labels, help) {name, #type},
-#include "server/metrics.def"
-#undef FOLD_METRIC
-  };
-  for (const auto& [name, type] : rows) {
-    bool histogram = type == "Seconds" || type == "Bytes";
-    EXPECT_TRUE(SeenMetrics().count(histogram ? name + "_count" : name))
-        << name << " was never recorded";
-  }
-}
 
 }  // namespace
 }  // namespace fold

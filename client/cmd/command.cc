@@ -31,6 +31,8 @@ std::vector<Flag> ServerFlagTable(ServerFlags* flags) {
   };
 }
 
+namespace {
+
 // Makes the calls of `client` part of the trace of --traceparent, or of the
 // environment's TRACEPARENT if that is one. Returns what is wrong, or "".
 std::string SetTrace(const ServerFlags& flags, Client* client) {
@@ -43,6 +45,8 @@ std::string SetTrace(const ServerFlags& flags, Client* client) {
   return "--traceparent: '" + flags.traceparent + "' is no traceparent";
 }
 
+}  // namespace
+
 std::string ConnectClient(const ServerFlags& flags,
                           std::unique_ptr<Client>* client) {
   ConnectOptions options = flags.connect;
@@ -53,6 +57,7 @@ std::string ConnectClient(const ServerFlags& flags,
   if (error.empty()) {
     *client = std::make_unique<Client>(std::move(channel),
                                        flags.timeout_seconds * 1000);
+    error = SetTrace(flags, client->get());
   }
   return error;
 }

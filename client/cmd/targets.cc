@@ -14,7 +14,7 @@ namespace v1 = foldd::v1;
 
 int List(Client& client) {
   v1::ListTargetsResponse response;
-  if (auto error = client->ListTargets(&response)) return CallError(*error);
+  if (auto error = client.ListTargets(&response)) return CallError(*error);
   for (const v1::TargetDescriptor& target : response.targets()) {
     std::printf("%-24s %-12s %s\n", target.name().c_str(),
                 target.architecture().c_str(),
@@ -25,7 +25,7 @@ int List(Client& client) {
 
 int Print(Client& client, const std::string& name) {
   v1::GetTargetResponse response;
-  if (auto error = client->GetTarget(name, &response)) return CallError(*error);
+  if (auto error = client.GetTarget(name, &response)) return CallError(*error);
   std::string text;
   google::protobuf::TextFormat::PrintToString(response.target(), &text);
   std::fputs(text.c_str(), stdout);
@@ -40,7 +40,7 @@ int Check(Client& client, const std::string& path) {
     return kExitInput;
   }
   v1::CheckTargetResponse response;
-  if (auto error = client->CheckTarget(target, &response)) {
+  if (auto error = client.CheckTarget(target, &response)) {
     return CallError(*error);
   }
   for (const v1::FieldProblem& problem : response.problems()) {
@@ -66,9 +66,9 @@ int TargetsCommand(std::span<const std::string> arguments) {
   }
   std::unique_ptr<Client> client = OpenClient(server);
   if (client == nullptr) return kExitUsage;
-  if (!check.empty()) return Check(client, check);
-  return line.positional.empty() ? List(client)
-                                 : Print(client, line.positional[0]);
+  if (!check.empty()) return Check(*client, check);
+  return line.positional.empty() ? List(*client)
+                                 : Print(*client, line.positional[0]);
 }
 
 }  // namespace fold

@@ -31,7 +31,7 @@ std::vector<Flag> TokenFlagTable(TokenFlags* flags) {
        "one, '']",
        [flags](std::string_view name) {
          flags->row.principal.instances.emplace_back(name);
-         return name == kAllInstances || IsInstance(name)
+         return name == kAllInstances || IsInstanceName(name)
                     ? std::string()
                     : "'" + std::string(name) + "' is no instance's name";
        }},

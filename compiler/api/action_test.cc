@@ -53,7 +53,8 @@ TEST(Action, TheInputRootIsSortedWithAllFiles) {
   inputs.external_files["a.bin"] = DigestOf("a");
   inputs.external_files["z.bin"] = DigestOf("z");
   std::vector<std::string> names;
-  for (const auto& file : BuildAction(inputs).input_root.files()) {
+  CompileAction action = BuildAction(inputs);
+  for (const auto& file : action.input_root.files()) {
     names.push_back(file.name());
   }
   EXPECT_EQ(names, (std::vector<std::string>{"a.bin", "model.onnx",

@@ -104,7 +104,7 @@ std::string ReadPrincipal(const Json& claims, Principal* out) {
     if (!name.is_string()) return "its foldd_instances is not a list of names";
     out->instances.push_back(name.get<std::string>());
     const std::string& instance = out->instances.back();
-    if (instance != kAllInstances && !IsInstance(instance)) {
+    if (instance != kAllInstances && !IsInstanceName(instance)) {
       return "its foldd_instances has a name that is no instance's";
     }
   }

@@ -7,11 +7,6 @@ namespace {
 
 constexpr size_t kMaxNameBytes = 128;
 constexpr std::string_view kRoleNames[] = {"read", "compile", "administer"};
-constexpr size_t kMaxInstanceBytes = 63;
-
-bool IsPlain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
 
 }  // namespace
 
@@ -30,14 +25,6 @@ bool IsPrincipalName(std::string_view name) {
   return !name.empty() && name.size() <= kMaxNameBytes &&
          std::all_of(name.begin(), name.end(),
                      [](char c) { return c > 0x20 && c < 0x7f; });
-}
-
-bool IsInstance(std::string_view name) {
-  return name.empty() ||
-         (name.size() <= kMaxInstanceBytes && IsPlain(name[0]) &&
-          std::all_of(name.begin(), name.end(), [](char c) {
-            return IsPlain(c) || c == '_' || c == '-';
-          }));
 }
 
 bool MayUseInstance(const Principal& principal, std::string_view instance) {

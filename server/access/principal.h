@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "server/instance_name.h"
+
 namespace fold {
 
 // Each includes those before it.
@@ -29,10 +31,6 @@ std::optional<Role> ParseRole(std::string_view text);
 
 // What a principal may be called: 1 to 128 printable characters, no blanks.
 bool IsPrincipalName(std::string_view name);
-// Whether `name` may name an instance, as server/cache/store.h has it: "" (the
-// default one) or [a-z0-9][a-z0-9_-]{0,62}.
-bool IsInstance(std::string_view name);
-
 bool MayUseInstance(const Principal& principal, std::string_view instance);
 
 }  // namespace fold

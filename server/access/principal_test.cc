@@ -18,14 +18,14 @@ TEST(Principal, RolesHaveNames) {
 
 TEST(Principal, InstanceNames) {
   for (const char* good : {"", "a", "team-a", "0_x"}) {
-    EXPECT_TRUE(IsInstance(good)) << good;
+    EXPECT_TRUE(IsInstanceName(good)) << good;
   }
   for (const char* bad : {"/", "a/b", "-a", "_a", "..", "A", "a b", "*", "a.b",
                           "a\n", "\xc3\xa9"}) {
-    EXPECT_FALSE(IsInstance(bad)) << bad;
+    EXPECT_FALSE(IsInstanceName(bad)) << bad;
   }
-  EXPECT_TRUE(IsInstance(std::string(63, 'a')));
-  EXPECT_FALSE(IsInstance(std::string(64, 'a')));
+  EXPECT_TRUE(IsInstanceName(std::string(63, 'a')));
+  EXPECT_FALSE(IsInstanceName(std::string(64, 'a')));
 }
 
 TEST(Principal, PrincipalNames) {

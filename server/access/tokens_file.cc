@@ -72,7 +72,8 @@ class RowReader {
       const Json& name = (*found)[i];
       if (!name.is_string()) return Fault(at, "must be a string");
       instances->push_back(name.get<std::string>());
-      Check(instances->back() == kAllInstances || IsInstance(instances->back()),
+      Check(instances->back() == kAllInstances ||
+                IsInstanceName(instances->back()),
             at, "is no instance's name");
     }
   }

@@ -70,9 +70,9 @@ TEST_F(DiskLayoutTest, NamesGoThereAndBack) {
   }
   std::string hash = Sha256Hex("x");
   for (const std::string& bad :
-       {std::string(""), hash, "~blobs~" + hash, "_~blobs~x",
-        "_~things~" + hash, "A~blobs~" + hash, "..~blobs~" + hash,
-        "_~blobs~" + hash + ".new"}) {
+       {std::string(""), std::string(hash), "~blobs~" + hash,
+        std::string("_~blobs~x"), "_~things~" + hash, "A~blobs~" + hash,
+        "..~blobs~" + hash, "_~blobs~" + hash + ".new"}) {
     EXPECT_FALSE(ParseFlatName(bad).has_value()) << bad;
   }
 }

@@ -397,7 +397,7 @@ TEST_F(DiskStoreTest, KilledInTheMidstOfWritesNothingIsWrong) {
     VerifyingStore verifying(store.get());
     EXPECT_EQ(FilesUnder(root_ + "/temp"), 0);
     for (const auto& file :
-         fs::recursive_directory_iterator(root_ + "/instances/_/blobs")) {
+         fs::recursive_directory_iterator(root_ + "/instances")) {
       if (!file.is_regular_file()) continue;
       ++found;
       EXPECT_TRUE(verifying.Get({Space::kBlob, file.path().filename()}).ok());

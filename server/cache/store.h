@@ -27,6 +27,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/cache/lease.h"
+#include "server/instance_name.h"
 
 namespace fold {
 
@@ -53,19 +54,6 @@ struct KeyHash {
            static_cast<size_t>(key.space);
   }
 };
-
-// Whether `name` may name an instance: [a-z0-9][a-z0-9_-]{0,62}, or empty.
-inline bool IsInstanceName(std::string_view name) {
-  if (name.empty()) return true;
-  auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-  };
-  if (name.size() > 63 || !plain(name[0])) return false;
-  for (char c : name) {
-    if (!plain(c) && c != '_' && c != '-') return false;
-  }
-  return true;
-}
 
 using Bytes = std::shared_ptr<const std::string>;
 

@@ -55,6 +55,7 @@ class RequestReader {
     }
     spec->job.action = BuildAction(inputs);
     spec->instance = request_.instance_name();
+    spec->job.instance = request_.instance_name();
     spec->fresh = request_.skip_cache_lookup();
     spec->instance = request_.instance_name();
     spec->manifest.set_model_digest(inputs.model.hash());

@@ -100,6 +100,9 @@ grpc::Status StartCompile(Call& call, const v1::CompileRequest& request,
   bool repeated = false;
   auto failure = ReadCompileRequest(request, parts, &spec);
   spec.client = call.principal().name;
+  spec.trace = call.trace();
+  call.Describe(spec.instance, request.request_id(),
+                spec.job.action.digest.hash());
   if (!failure) failure = BindRequestId(call, request, &spec, &repeated);
   if (!failure) failure = parts.cache->Recalled(NameOf(spec));
   if (failure) return ToStatus(*failure);
