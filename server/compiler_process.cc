@@ -5,13 +5,16 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include "compiler/api/fork_server.h"
@@ -24,6 +27,7 @@ namespace {
 
 namespace v1 = foldd::v1;
 using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds kStartLimit{20'000};
 constexpr milliseconds kRestartPause{200};
@@ -81,6 +85,17 @@ bool DrainPipe(int fd, JobEventParser* parser,
   }
 }
 
+// Whether a process is over, though perhaps nobody has waited for it.
+bool HasEnded(int pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  if (!std::getline(file, text)) return true;
+  // The state is behind the name, which may have any characters in it.
+  size_t at = text.rfind(')');
+  return at == std::string::npos || at + 2 >= text.size() ||
+         text[at + 2] == 'Z' || text[at + 2] == 'X';
+}
+
 }  // namespace
 
 struct CompilerProcess::Job {
@@ -93,8 +108,21 @@ struct CompilerProcess::Job {
     uint64_t one = 1;
     (void)!write(exited, &one, sizeof(one));
   }
+  // From now on the parent has something to tell of it.
+  void Expect() {
+    if (!exit && !owed_since) owed_since = Clock::now();
+  }
+  Clock::time_point OwedSince(Clock::time_point now) const {
+    if (exit) return now;
+    if (owed_since) return *owed_since;
+    // A job that closes its pipe and goes on is none of the parent's debts.
+    return closed_at && HasEnded(pid) ? *closed_at : now;
+  }
   const int exited;  // readable once `exit` is there
   std::optional<v1::JobExit> exit;
+  int pid = 0;  // once it has started
+  std::optional<Clock::time_point> owed_since;
+  std::optional<Clock::time_point> closed_at;  // its pipe
 };
 
 void JobHandle::Kill() {
@@ -163,6 +191,31 @@ int CompilerProcess::pid() const {
   return socket_ >= 0 ? pid_ : 0;
 }
 
+milliseconds CompilerProcess::owes() const {
+  auto now = Clock::now();
+  auto since = now;
+  std::lock_guard lock(mutex_);
+  for (const auto& [id, job] : jobs_) {
+    since = std::min(since, job->OwedSince(now));
+  }
+  return std::chrono::duration_cast<milliseconds>(now - since);
+}
+
+void CompilerProcess::Replace() {
+  std::lock_guard lock(mutex_);
+  if (pid_ > 0) kill(pid_, SIGKILL);
+}
+
+void CompilerProcess::SendKill(int64_t id) {
+  auto job = jobs_.find(id);
+  if (socket_ < 0 || job == jobs_.end()) return;
+  v1::ToForkServer kill;
+  kill.set_job(id);
+  kill.mutable_kill();
+  job->second->Expect();
+  (void)Send(kill, -1);
+}
+
 bool CompilerProcess::WaitUp(std::unique_lock<std::mutex>& lock) {
   changed_.wait_for(lock, kStartLimit, [this] {
     return stopping_ || socket_ >= 0 || !refusal_.empty();
@@ -204,6 +257,9 @@ int CompilerProcess::Spawn() {
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
     return -1;
   }
+  // A parent that does not read holds nobody up for longer.
+  timeval limit = {1, 0};
+  setsockopt(fds[0], SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
   std::vector<std::string> variables = CompilerEnvironment();
   std::vector<char*> environment;
   for (std::string& one : variables) environment.push_back(one.data());
@@ -262,10 +318,14 @@ void CompilerProcess::Handle(const v1::FromForkServer& message) {
     spdlog::debug("job {} is process {}", message.job(),
                   message.started().pid());
   }
-  if (!message.has_exit()) return;
   std::lock_guard lock(mutex_);
   auto job = jobs_.find(message.job());
-  if (job != jobs_.end()) job->second->End(message.exit());
+  if (job == jobs_.end()) return;
+  if (message.has_started()) {
+    job->second->pid = message.started().pid();
+    job->second->owed_since.reset();
+  }
+  if (message.has_exit()) job->second->End(message.exit());
 }
 
 void CompilerProcess::LoseJobs() {
@@ -326,8 +386,10 @@ v1::JobExit CompilerProcess::Run(
       id = next_job_++;
       message.set_job(id);
       jobs_[id] = job;
+      job->Expect();
       if (!Send(message, pipe_fds[1])) {
-        job->End(Failed(v1::START_FAILED, std::strerror(errno)));
+        // It died a moment ago, or reads nothing.
+        job->End(Failed(v1::PARENT_LOST, std::strerror(errno)));
       }
     }
   }
@@ -335,11 +397,8 @@ v1::JobExit CompilerProcess::Run(
   {
     std::lock_guard lock(handle->mutex_);
     handle->kill_ = [this, id] {
-      v1::ToForkServer kill;
-      kill.set_job(id);
-      kill.mutable_kill();
       std::lock_guard inner(mutex_);
-      if (socket_ >= 0 && jobs_.count(id) != 0) (void)Send(kill, -1);
+      SendKill(id);
     };
     if (handle->killed_) handle->kill_();
   }
@@ -352,6 +411,8 @@ v1::JobExit CompilerProcess::Run(
     ended = fds[0].revents != 0;
     if (open && (ended || fds[1].revents != 0)) {
       open = DrainPipe(pipe_fds[0], &parser, on_event);
+      std::lock_guard lock(mutex_);
+      if (!open) job->closed_at = Clock::now();
     }
   }
   close(pipe_fds[0]);

@@ -4,6 +4,7 @@
 #ifndef FOLD_SERVER_COMPILER_PROCESS_H_
 #define FOLD_SERVER_COMPILER_PROCESS_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -64,6 +65,11 @@ class CompilerProcess {
   std::string refusal() const;
   // 0 while it is down.
   int pid() const;
+  // For how long it has owed an answer: to a start, to a kill, or how a job
+  // ended whose pipe is closed. 0 if it owes none.
+  std::chrono::milliseconds owes() const;
+  // Kills it; it is started again, and its jobs end with PARENT_LOST.
+  void Replace();
 
   // Runs a job to its end; blocks. `on_event` is called in this thread with
   // what the job says. Never throws work away: the result always says why the
@@ -86,6 +92,8 @@ class CompilerProcess {
   bool Accept(const foldd::v1::ForkServerHello& hello, int socket);
   void LoseJobs();
   bool Send(const foldd::v1::ToForkServer& message, int fd);
+  // Called with the mutex held.
+  void SendKill(int64_t id);
   // Waits until the process is up; false if that takes too long.
   bool WaitUp(std::unique_lock<std::mutex>& lock);
 

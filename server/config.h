@@ -83,6 +83,9 @@ struct Config {
   // Reproducer bundles of crashes that are kept, and their bytes.
   int64_t reproducer_count = 16;
   int64_t reproducer_bytes = int64_t{1} << 30;
+  // Seconds after which dispatch that does not move makes the server not
+  // ready; after twice that a compiler's parent that is silent is replaced.
+  int64_t dispatch_stall_seconds = 30;
   // Seconds that running compiles are given when the server is stopped.
   int64_t drain_seconds = 60;
   // Text that parts this generation of cached results from others.

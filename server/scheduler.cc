@@ -60,6 +60,8 @@ class Scheduler::Flight {
   bool waiting = true;  // for a worker
   Clock::time_point queue_until = queued_at;
 
+  // Held while waiters are told, so that none is told after it has left; never
+  // together with the scheduler's, which no waiter can hold up so.
   std::mutex mutex;
   std::vector<CompileWaiter*> waiters;
   bool over = false;  // finished or given up: nobody can join any more
@@ -82,11 +84,25 @@ class Scheduler::Flight {
     for (CompileWaiter* waiter : waiters) waiter->OnJobEvent(event);
   }
 
+  // False: it is over, and the waiter hears nothing.
+  bool Add(CompileWaiter* waiter) {
+    std::lock_guard lock(mutex);
+    if (!over) AddLocked(waiter);
+    return !over;
+  }
+
   // Called with `mutex` held.
-  void Add(CompileWaiter* waiter) {
+  void AddLocked(CompileWaiter* waiter) {
     waiters.push_back(waiter);
     waiter->OnJobEvent(last_progress);
     for (const auto& event : diagnostics) waiter->OnJobEvent(event);
+  }
+
+  void End(const std::shared_ptr<const CompileOutcome>& outcome) {
+    std::lock_guard lock(mutex);
+    over = true;
+    for (CompileWaiter* waiter : waiters) waiter->OnOutcome(outcome);
+    waiters.clear();
   }
 };
 
@@ -122,19 +138,31 @@ std::optional<Failure> Scheduler::Join(CompileRequestSpec spec,
                       ? std::min(spec.queue_timeout, limits_.queue_timeout)
                       : limits_.queue_timeout;
   auto queue_until = Clock::now() + patience;
-  std::lock_guard lock(mutex_);
-  if (draining_) return Failure{"DRAINING", "the server is shutting down"};
-  auto found = flights_.find(name);
-  if (found != flights_.end()) {
+  for (Ticket over;;) {
+    std::unique_lock lock(mutex_);
+    if (draining_) return Failure{"DRAINING", "the server is shutting down"};
+    if (over != nullptr) Forget(over);
+    auto found = flights_.find(name);
+    if (found == flights_.end()) {
+      return Begin(std::move(lock), name, std::move(spec), queue_until, waiter,
+                   ticket);
+    }
     *ticket = found->second;
-    std::lock_guard flight_lock((*ticket)->mutex);
-    if (!(*ticket)->over) {
-      (*ticket)->queue_until = std::max((*ticket)->queue_until, queue_until);
-      (*ticket)->Add(waiter);
+    (*ticket)->queue_until = std::max((*ticket)->queue_until, queue_until);
+    lock.unlock();
+    if ((*ticket)->Add(waiter)) {
       metrics_->Count(Metric::kJobJoins);
       return std::nullopt;
     }
+    over = std::move(*ticket);
   }
+}
+
+std::optional<Failure> Scheduler::Begin(std::unique_lock<std::mutex> lock,
+                                        const std::string& name,
+                                        CompileRequestSpec spec,
+                                        Clock::time_point queue_until,
+                                        CompileWaiter* waiter, Ticket* ticket) {
   // A free worker takes one that waits: it does not count against the queue.
   if (waiting_ >= limits_.queue_length + limits_.workers - running_) {
     ticket->reset();
@@ -142,26 +170,23 @@ std::optional<Failure> Scheduler::Join(CompileRequestSpec spec,
                    "all workers are busy and the queue is full",
                    {{"queued", std::to_string(waiting_)}}};
   }
-  *ticket = std::make_shared<Flight>(name, std::move(spec), tracer_);
-  (*ticket)->queue_until = queue_until;
-  {
-    std::lock_guard flight_lock((*ticket)->mutex);
-    (*ticket)->Add(waiter);
-  }
-  ++waiting_;
-  flights_[name] = *ticket;
-  if (!pool_.Submit([this, flight = *ticket] { Run(flight); },
-                    (*ticket)->spec.client)) {
-    --waiting_;
-    flights_.erase(name);
+  auto flight = std::make_shared<Flight>(name, std::move(spec), tracer_);
+  flight->queue_until = queue_until;
+  // The worker that takes it has nothing to tell before its waiter is there.
+  std::unique_lock flight_lock(flight->mutex);
+  if (!pool_.Submit([this, flight] { Run(flight); }, flight->spec.client)) {
     ticket->reset();
     return Failure{"DRAINING", "the server is shutting down"};
   }
+  ++waiting_;
+  flights_[name] = flight;
+  lock.unlock();
+  *ticket = flight;
+  flight->AddLocked(waiter);
   return std::nullopt;
 }
 
 void Scheduler::Leave(const Ticket& ticket, CompileWaiter* waiter) {
-  std::lock_guard lock(mutex_);
   {
     std::lock_guard flight_lock(ticket->mutex);
     auto& waiters = ticket->waiters;
@@ -170,10 +195,17 @@ void Scheduler::Leave(const Ticket& ticket, CompileWaiter* waiter) {
     if (!waiters.empty() || ticket->over) return;
     ticket->over = true;
   }
-  if (std::exchange(ticket->waiting, false)) --waiting_;
+  {
+    std::lock_guard lock(mutex_);
+    if (std::exchange(ticket->waiting, false)) --waiting_;
+    Forget(ticket);
+  }
+  ticket->handle.Kill();
+}
+
+void Scheduler::Forget(const Ticket& ticket) {
   auto found = flights_.find(ticket->name);
   if (found != flights_.end() && found->second == ticket) flights_.erase(found);
-  ticket->handle.Kill();
 }
 
 bool Scheduler::Drain(std::chrono::milliseconds limit) {
@@ -182,10 +214,12 @@ bool Scheduler::Drain(std::chrono::milliseconds limit) {
     draining_ = true;
   }
   if (pool_.WaitIdle(limit)) return true;
+  std::vector<Ticket> left;
   {
     std::lock_guard lock(mutex_);
-    for (auto& [name, flight] : flights_) flight->handle.Kill();
+    for (auto& [name, flight] : flights_) left.push_back(flight);
   }
+  for (const Ticket& flight : left) flight->handle.Kill();
   pool_.WaitIdle(std::chrono::seconds(10));
   return false;
 }
@@ -200,6 +234,7 @@ bool Scheduler::TakeUp(const Ticket& flight) {
   if (!std::exchange(flight->waiting, false)) return false;
   --waiting_;
   ++running_;
+  moved_ = Clock::now();
   return true;
 }
 
@@ -229,26 +264,28 @@ void Scheduler::WatchQueue() {
 
 void Scheduler::ExpireOverdue() {
   auto now = Clock::now();
-  std::lock_guard lock(mutex_);
-  for (auto at = flights_.begin(); at != flights_.end();) {
-    Ticket flight = at->second;
-    if (!flight->waiting || flight->queue_until > now) {
-      ++at;
-      continue;
+  std::vector<Ticket> overdue;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [name, flight] : flights_) {
+      if (flight->waiting && flight->queue_until <= now) {
+        overdue.push_back(flight);
+      }
     }
-    at = flights_.erase(at);
-    flight->waiting = false;
-    --waiting_;
+    for (const Ticket& flight : overdue) {
+      flight->waiting = false;
+      --waiting_;
+      Forget(flight);
+    }
+  }
+  for (const Ticket& flight : overdue) {
     auto outcome = std::make_shared<CompileOutcome>();
     outcome->failure = Failure{
         "QUEUE_TIMEOUT",
         "the compile waited for a worker for longer than it may",
         {{"queued_seconds", std::to_string(SecondsSince(flight->queued_at))}}};
     metrics_->Count(Metric::kQueueTimeouts);
-    std::lock_guard flight_lock(flight->mutex);
-    flight->over = true;
-    for (CompileWaiter* waiter : flight->waiters) waiter->OnOutcome(outcome);
-    flight->waiters.clear();
+    flight->End(outcome);
   }
 }
 
@@ -270,6 +307,18 @@ std::chrono::milliseconds Scheduler::oldest_wait() const {
     if (flight->waiting) oldest = std::min(oldest, flight->queued_at);
   }
   return std::chrono::duration_cast<std::chrono::milliseconds>(now - oldest);
+}
+
+std::chrono::milliseconds Scheduler::stalled() const {
+  auto now = Clock::now();
+  auto since = now;
+  std::lock_guard lock(mutex_);
+  if (running_ >= limits_.workers) return std::chrono::milliseconds(0);
+  for (const auto& [name, flight] : flights_) {
+    if (flight->waiting) since = std::min(since, flight->queued_at);
+  }
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+      now - std::max(since, std::min(moved_, now)));
 }
 
 std::shared_ptr<CompileOutcome> Scheduler::Compile(Flight& flight) {
@@ -361,14 +410,13 @@ void Scheduler::Keep(const Flight& flight, CompileOutcome* outcome) {
 
 void Scheduler::Finish(const Ticket& flight,
                        const std::shared_ptr<const CompileOutcome>& outcome) {
-  std::lock_guard lock(mutex_);
-  --running_;
-  auto found = flights_.find(flight->name);
-  if (found != flights_.end() && found->second == flight) flights_.erase(found);
-  std::lock_guard flight_lock(flight->mutex);
-  flight->over = true;
-  for (CompileWaiter* waiter : flight->waiters) waiter->OnOutcome(outcome);
-  flight->waiters.clear();
+  {
+    std::lock_guard lock(mutex_);
+    --running_;
+    moved_ = Clock::now();
+    Forget(flight);
+  }
+  flight->End(outcome);
 }
 
 }  // namespace fold

@@ -97,8 +97,19 @@ class Scheduler {
   int64_t running() const;
   // How long the oldest that waits has waited.
   std::chrono::milliseconds oldest_wait() const;
+  // For how long compiles have waited though a worker is free: 0 or next to it
+  // unless dispatch is broken.
+  std::chrono::milliseconds stalled() const;
 
  private:
+  // The compile of a new flight; `lock` is of `mutex_`.
+  std::optional<Failure> Begin(
+      std::unique_lock<std::mutex> lock, const std::string& name,
+      CompileRequestSpec spec,
+      std::chrono::steady_clock::time_point queue_until, CompileWaiter* waiter,
+      Ticket* ticket);
+  // Called with `mutex_` held: nobody joins it any more.
+  void Forget(const Ticket& ticket);
   void Run(const Ticket& flight);
   // Whether it is this thread's to run: it still waited.
   bool TakeUp(const Ticket& flight);
@@ -122,6 +133,8 @@ class Scheduler {
   bool stopping_ = false;
   int64_t waiting_ = 0;
   int64_t running_ = 0;
+  // When a worker last took a compile or was done with one.
+  std::chrono::steady_clock::time_point moved_;
   std::map<std::string, Ticket> flights_;  // by instance and action hash
   WorkerPool pool_;                        // its threads use the rest
   std::unique_ptr<LoopThread> watch_;

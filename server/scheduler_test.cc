@@ -132,6 +132,52 @@ class SchedulerTest : public testing::Test {
   std::unique_ptr<Scheduler> scheduler_;
 };
 
+// One who does not come back from being told.
+class StuckWaiter : public Waiter {
+ public:
+  void OnOutcome(std::shared_ptr<const CompileOutcome> outcome) override {
+    Waiter::OnOutcome(std::move(outcome));
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::seconds(30), [this] { return free_; });
+  }
+  void Free() {
+    std::lock_guard lock(mutex_);
+    free_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool free_ = false;
+};
+
+TEST_F(SchedulerTest, AWaiterThatIsStuckHoldsUpNoOtherAndShows) {
+  Make(2, 8);
+  StuckWaiter stuck;
+  auto ticket = Join("stuck", &stuck);
+  ASSERT_EQ(stuck.Reason(), "DONE");
+  Waiter other;
+  Join("other", &other);
+  EXPECT_EQ(other.Reason(), "DONE");
+  EXPECT_EQ(scheduler_->stalled().count(), 0);
+  // With no thread left, work waits, though no compile runs.
+  StuckWaiter second;
+  Join("second", &second);
+  ASSERT_EQ(second.Reason(), "DONE");
+  Waiter waits;
+  Join("waits", &waits);
+  for (int i = 0; i < 500 && scheduler_->stalled() < milliseconds(200); ++i) {
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  EXPECT_GE(scheduler_->stalled().count(), 200);
+  EXPECT_EQ(scheduler_->running(), 0);
+  stuck.Free();
+  second.Free();
+  EXPECT_EQ(waits.Reason(), "DONE");
+  EXPECT_EQ(scheduler_->stalled().count(), 0);
+}
+
 TEST_F(SchedulerTest, WhatWaitsForTooLongEndsWithAReason) {
   queue_timeout_ = std::chrono::milliseconds(300);
   Make(1, 8);

@@ -43,6 +43,8 @@ constexpr char kServiceName[] = "foldd.v1.Compiler";
 constexpr int64_t kLookupThreads = 4;
 constexpr int64_t kLookupQueue = 4096;
 constexpr milliseconds kHealthInterval{500};
+// After so many times dispatch_stall_seconds of silence.
+constexpr int kReplaceStalls = 2;
 // For results to reach the shared cache, when no call is left.
 constexpr milliseconds kShareGrace{5000};
 constexpr char kVersion[] = "0.1.0";
@@ -73,6 +75,7 @@ struct Server::Parts {
   absl::Status StartGrpc();
   absl::Status StartHttp();
   absl::Status Readiness() const;
+  absl::Status Dispatch() const;
   absl::Status StartTelemetry();
   void RefreshGauges();
   // Makes a bundle a blob of the instance whose model is in it.
@@ -283,7 +286,21 @@ absl::Status Server::Parts::Readiness() const {
     return absl::UnavailableError("the compiler's process is down" +
                                   (why.empty() ? why : ": " + why));
   }
-  return cache->Health();
+  absl::Status dispatch = Dispatch();
+  return dispatch.ok() ? cache->Health() : dispatch;
+}
+
+// Whether compiles get on their way: from what they do, not from that the
+// threads are there.
+absl::Status Server::Parts::Dispatch() const {
+  std::chrono::seconds limit(config.dispatch_stall_seconds);
+  if (scheduler->stalled() > limit) {
+    return absl::UnavailableError("compiles wait though a worker is free");
+  }
+  if (compiler->owes() > limit) {
+    return absl::UnavailableError("the compiler's process does not answer");
+  }
+  return absl::OkStatus();
 }
 
 void Server::Parts::RefreshGauges() {
@@ -324,10 +341,18 @@ void Server::Parts::RefreshProcess() {
 }
 
 void Server::Parts::WatchHealth() {
+  const std::chrono::seconds stall(config.dispatch_stall_seconds);
   bool serving = true;
+  int silent = 0;
   std::unique_lock lock(mutex);
   while (!stop_changed.wait_for(lock, kHealthInterval,
                                 [this] { return stopping; })) {
+    // Seen twice: after a pause of the whole machine its answer may be there.
+    silent = compiler->owes() > kReplaceStalls * stall ? silent + 1 : 0;
+    if (silent == 2) {
+      spdlog::error("the compiler's process does not answer: replacing it");
+      compiler->Replace();
+    }
     bool ready = Readiness().ok();
     if (ready == serving || draining) continue;
     serving = ready;

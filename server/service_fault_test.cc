@@ -88,6 +88,78 @@ TEST_F(ServiceFaultTest, AKilledCompilerParentIsReplaced) {
   EXPECT_EQ(server_->Metric("foldd_compiler_starts_total"), 2);
 }
 
+// Readiness and health follow what dispatch does.
+class DispatchTest : public ServiceFaultTest {
+ protected:
+  bool WaitReady(int wanted) {
+    int status = 0;
+    for (int i = 0; i < 600 && status != wanted; ++i) {
+      ready_ = server_->Get("/readyz", &status);
+      std::this_thread::sleep_for(milliseconds(20));
+    }
+    return status == wanted;
+  }
+  bool WaitHealth(grpc::health::v1::HealthCheckResponse::ServingStatus wanted) {
+    auto health = grpc::health::v1::Health::NewStub(server_->channel());
+    grpc::health::v1::HealthCheckResponse response;
+    for (int i = 0; i < 200; ++i) {
+      grpc::ClientContext context;
+      (void)health->Check(&context, {}, &response);
+      if (response.status() == wanted) return true;
+      std::this_thread::sleep_for(milliseconds(20));
+    }
+    return false;
+  }
+  std::string ready_;
+};
+
+TEST_F(DispatchTest, ASilentCompilerParentMakesItNotReadyAndIsReplaced) {
+  Start({"--dispatch-stall-seconds", "2"});
+  pid_t parent = server_->CompilerParent();
+  kill(parent, SIGSTOP);
+  CompileEnd end;
+  std::thread call([&] { end = server_->Compile(Script("one")); });
+  EXPECT_TRUE(WaitReady(503));
+  EXPECT_THAT(ready_, HasSubstr("does not answer"));
+  EXPECT_TRUE(WaitHealth(grpc::health::v1::HealthCheckResponse::NOT_SERVING));
+  int status = 0;
+  server_->Get("/livez", &status);
+  EXPECT_EQ(status, 200);
+  kill(parent, SIGCONT);  // it was only slow
+  call.join();
+  EXPECT_TRUE(end.ok()) << end.message;
+  EXPECT_TRUE(WaitReady(200));
+  EXPECT_TRUE(WaitHealth(grpc::health::v1::HealthCheckResponse::SERVING));
+  EXPECT_EQ(server_->Metric("foldd_compiler_starts_total"), 1);
+
+  kill(parent, SIGSTOP);  // and now it stays so
+  end = server_->Compile(Script("two"));
+  EXPECT_EQ(end.reason, "COMPILER_LOST");
+  EXPECT_TRUE(end.retry);
+  EXPECT_TRUE(WaitReady(200));
+  EXPECT_TRUE(server_->Compile(Script("two")).ok());
+  EXPECT_EQ(server_->Metric("foldd_compiler_starts_total"), 2);
+}
+
+TEST_F(DispatchTest, AJobWhoseEndIsNotToldIsASilentParentToo) {
+  Start({"--dispatch-stall-seconds", "1"});
+  CompileEnd end;
+  std::thread call([&] { end = server_->Compile(Script("sleep 2500")); });
+  ASSERT_TRUE(server_->WaitMetric(kRunning, 1));
+  while (server_->Jobs().empty()) {
+  }
+  // A long job that says nothing is none.
+  for (int i = 0; i < 10; ++i) {
+    std::this_thread::sleep_for(milliseconds(150));
+    ASSERT_TRUE(WaitReady(200));
+  }
+  kill(server_->CompilerParent(), SIGSTOP);
+  EXPECT_TRUE(WaitReady(503));
+  call.join();
+  EXPECT_EQ(end.reason, "COMPILER_LOST");
+  EXPECT_TRUE(WaitReady(200));
+}
+
 TEST_F(ServiceFaultTest, ACancelledCallKillsItsJobAndNoOther) {
   Start({"--workers", "4"});
   std::atomic<grpc::ClientContext*> context{nullptr};

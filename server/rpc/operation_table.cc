@@ -89,6 +89,11 @@ class OperationTable::Run : public CompileWaiter {
     std::lock_guard lock(mutex_);
     return record_;
   }
+  // How it ended, for as long as that cannot be written down.
+  void SetRecord(Record record) {
+    std::lock_guard lock(mutex_);
+    record_ = std::move(record);
+  }
   // Adds or removes one who wants it; how many there are then.
   int Want(const std::string& client, bool wants) {
     std::lock_guard lock(mutex_);
@@ -215,11 +220,17 @@ std::optional<Failure> OperationTable::Start(const v1::CompileRequest& request,
   const Digest& action = spec.job.action.digest;
   Name name{spec.instance, action.hash()};
   std::lock_guard store_lock(store_mutex_);
-  if (auto run = FindRun(name)) {
+  auto run = FindRun(name);
+  if (run != nullptr && !IsDone(run->record())) {
     run->Want(spec.client, true);
     *record = run->record();
     return Rewrite(run);
   }
+  if (run != nullptr && !Settle(run)) {
+    return Failure{"STORAGE_FULL", "the last end of it is not written down"};
+  }
+  // What was acknowledged before stays, if this one cannot begin.
+  auto before = parts_->operation_store->Get(name.first, name.second);
   record->set_instance_name(spec.instance);
   record->set_action_hash(action.hash());
   record->set_action_size_bytes(action.size_bytes());
@@ -234,9 +245,13 @@ std::optional<Failure> OperationTable::Start(const v1::CompileRequest& request,
   // Written first: what is acknowledged must be there after a restart.
   absl::Status written = parts_->operation_store->Put(*record);
   if (!written.ok()) return StoreFailure(written);
-  auto run = std::make_shared<Run>(this, name, *record);
+  run = std::make_shared<Run>(this, name, *record);
   auto failure = Launch(run, std::move(spec));
-  if (failure) (void)parts_->operation_store->Delete(name.first, name.second);
+  if (failure && before.ok()) {
+    (void)parts_->operation_store->Put(*before);
+  } else if (failure) {
+    (void)parts_->operation_store->Delete(name.first, name.second);
+  }
   return failure;
 }
 
@@ -267,8 +282,11 @@ std::optional<Failure> OperationTable::Cancel(const std::string& instance,
   std::unique_lock store_lock(store_mutex_);
   auto run = FindRun({instance, action_hash});
   Record record;
-  if (run == nullptr) return Get(instance, action_hash, &record);
-  record = run->record();
+  if (run != nullptr) record = run->record();
+  // It has ended, or never was.
+  if (run == nullptr || IsDone(record)) {
+    return Get(instance, action_hash, &record);
+  }
   const auto& clients = record.clients();
   bool own = std::find(clients.begin(), clients.end(), client) != clients.end();
   if (!own && !administrator) {
@@ -306,8 +324,13 @@ std::optional<Failure> OperationTable::Delete(const std::string& instance,
     SetError({"OPERATION_CANCELLED", "the operation was deleted"}, &record);
     EndRun(run, record);
   }
+  std::lock_guard store_lock(store_mutex_);
   absl::Status gone = parts_->operation_store->Delete(instance, action_hash);
   if (!gone.ok()) return StoreFailure(gone);
+  auto ended = FindRun({instance, action_hash});
+  if (ended == nullptr || !IsDone(ended->record())) return std::nullopt;
+  std::lock_guard lock(mutex_);
+  runs_.erase(ended->name);
   return std::nullopt;
 }
 
@@ -344,25 +367,51 @@ void OperationTable::Finish(const Name& name) {
   changed_.notify_all();
 }
 
-void OperationTable::WriteEnd(Record* record) {
+bool OperationTable::WriteEnd(Record* record) {
   v1::CompileOperationMetadata* metadata = record->mutable_metadata();
   metadata->set_stage(v1::CompileOperationMetadata::DONE);
   *metadata->mutable_end_time() = TimeUtil::GetCurrentTime();
   absl::Status written = parts_->operation_store->Put(*record);
-  if (written.ok()) return;
-  // It stays unfinished on the disk, and a later server finds its answer in
-  // the cache or compiles it once more.
-  spdlog::warn("the end of operation {} is not kept: {}", record->action_hash(),
-               std::string(written.message()));
+  if (written.ok()) return true;
+  // It stays unfinished on the disk until it can be written: a later server
+  // finds its answer in the cache or compiles it once more.
+  spdlog::warn("the end of operation {} is not kept yet: {}",
+               record->action_hash(), std::string(written.message()));
+  return false;
+}
+
+bool OperationTable::Settle(const std::shared_ptr<Run>& run) {
+  if (!parts_->operation_store->Put(run->record()).ok()) return false;
+  std::lock_guard lock(mutex_);
+  auto found = runs_.find(run->name);
+  if (found != runs_.end() && found->second == run) runs_.erase(found);
+  return true;
+}
+
+void OperationTable::SettleEnded(const std::vector<Name>& names) {
+  for (const Name& name : names) {
+    std::lock_guard store_lock(store_mutex_);
+    auto run = FindRun(name);
+    if (run == nullptr || !IsDone(run->record()) || Settle(run)) continue;
+    std::lock_guard lock(mutex_);
+    unwritten_.push_back(name);
+  }
 }
 
 void OperationTable::EndRun(const std::shared_ptr<Run>& run, Record record) {
   {
     std::lock_guard store_lock(store_mutex_);
-    if (FindRun(run->name) != run) return;  // another was first
-    WriteEnd(&record);
+    if (FindRun(run->name) != run || IsDone(run->record())) {
+      return;  // another was first
+    }
+    bool written = WriteEnd(&record);
+    run->SetRecord(record);
     std::lock_guard lock(mutex_);
-    runs_.erase(run->name);
+    if (written) {
+      runs_.erase(run->name);
+    } else {
+      unwritten_.push_back(run->name);
+    }
   }
   Tell(run->name, record);
 }
@@ -393,6 +442,8 @@ void OperationTable::Watch() {
 void OperationTable::Work(std::unique_lock<std::mutex>& lock) {
   std::vector<Name> finished = std::move(finished_);
   finished_.clear();
+  std::vector<Name> unwritten = std::move(unwritten_);
+  unwritten_.clear();
   std::vector<Record> pending = std::move(pending_);
   pending_.clear();
   std::vector<std::pair<int64_t, Waiter>> waiting(waiters_.begin(),
@@ -415,6 +466,7 @@ void OperationTable::Work(std::unique_lock<std::mutex>& lock) {
     }
     EndRun(run, std::move(record));
   }
+  SettleEnded(unwritten);
   for (const Record& record : pending) {
     auto failure = TakeUp(record);
     if (!failure || failure->reason != "QUEUE_FULL") continue;

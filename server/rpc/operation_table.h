@@ -80,7 +80,11 @@ class OperationTable {
   // A run's outcome is there: writes it down and tells who waits.
   void Finish(const Name& name);
   void EndRun(const std::shared_ptr<Run>& run, Record record);
-  void WriteEnd(Record* record);
+  // False: the disk does not take it now.
+  bool WriteEnd(Record* record);
+  // `store_mutex_` is held: writes down how a run ended, and forgets the run.
+  bool Settle(const std::shared_ptr<Run>& run);
+  void SettleEnded(const std::vector<Name>& names);
   std::optional<Failure> Rewrite(const std::shared_ptr<Run>& run);
   void Tell(const Name& name, const Record& record);
   void Watch();
@@ -98,6 +102,7 @@ class OperationTable {
   bool draining_ = false;
   std::map<Name, std::shared_ptr<Run>> runs_;
   std::vector<Name> finished_;   // outcomes that are to be written down
+  std::vector<Name> unwritten_;  // that ended while the disk was full
   std::vector<Record> pending_;  // that found the queue full after a restart
   std::map<int64_t, Waiter> waiters_;
   int64_t next_ticket_ = 1;
