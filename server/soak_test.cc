@@ -449,8 +449,12 @@ class OverloadTest : public SoakTest,
 
 TEST_P(OverloadTest, IsAnErrorToTryAgainAfterWhichAllGoesOn) {
   Start(GetParam().flags);
-  const std::string name = NameOfBlob(DigestOfBlob(1, 1000));
   for (int round = 0; round < 3; ++round) {
+    // A call that has been answered is one for a moment longer.
+    ASSERT_TRUE(server_->WaitMetric("foldd_calls", 0));
+    // Another blob each time: an upload that broke goes on where it was.
+    const std::string name =
+        NameOfBlob(DigestOfBlob(static_cast<uint64_t>(round), 1000));
     {
       IdleWriters idle(&soak_, GetParam().writers, name);
       ASSERT_TRUE(server_->WaitMetric(GetParam().metric, GetParam().value));
