@@ -240,6 +240,21 @@ TEST_F(BlobServiceTest, WrongBytesAreNeverABlob) {
   EXPECT_EQ(Update("small", DigestOf("small")).code, StatusCode::OK);
 }
 
+TEST_F(BlobServiceTest, PiecesAreBoundedInSize) {
+  const std::string bytes = Noise(1'200'000, 8);
+  grpc::ClientContext context;
+  bytestream::WriteResponse response;
+  auto writer = stream_->Write(&context, &response);
+  bytestream::WriteRequest request;
+  request.set_resource_name("uploads/u/" + ReadName(DigestOf(bytes)));
+  request.set_data(bytes);
+  request.set_finish_write(true);
+  (void)writer->Write(request);
+  CallEnd end = ReadEnd(writer->Finish());
+  EXPECT_EQ(end.code, StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(end.reason, "MESSAGE_TOO_LARGE");
+}
+
 TEST_F(BlobServiceTest, BlobsAreBoundedInSize) {
   Start({"--max-blob-bytes", "100000"});
   const std::string bytes = Noise(100'001, 6);
@@ -486,8 +501,8 @@ TEST_F(BlobServiceTest, OfTwoCallsOnOneUploadTheLaterGoesOn) {
             StatusCode::OK);
 }
 
-TEST_F(BlobServiceTest, CallsAndUploadsAreBoundedInNumber) {
-  Start({"--max-calls", "2", "--max-uploads", "1"});
+TEST_F(BlobServiceTest, UploadsAreBoundedInNumber) {
+  Start({"--max-uploads", "1"});
   Digest digest = DigestOf(Noise(1000, 5));
   auto begin = [&](grpc::ClientContext* context, const std::string& upload,
                    bytestream::WriteResponse* response) {
@@ -498,7 +513,7 @@ TEST_F(BlobServiceTest, CallsAndUploadsAreBoundedInNumber) {
     (void)writer->Write(request);
     return writer;
   };
-  grpc::ClientContext first, second, third;
+  grpc::ClientContext first, second;
   bytestream::WriteResponse response;
   auto one = begin(&first, "a", &response);
   ASSERT_TRUE(server_->WaitMetric("foldd_uploads", 1));
@@ -506,19 +521,26 @@ TEST_F(BlobServiceTest, CallsAndUploadsAreBoundedInNumber) {
   CallEnd end = ReadEnd(two->Finish());
   EXPECT_EQ(end.code, StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_TRUE(end.retry);
-  grpc::ClientContext again;
-  auto resumed = begin(&again, "a", &response);  // takes over
-  (void)resumed;
+  first.TryCancel();
+  (void)one->Finish();
+  EXPECT_TRUE(server_->WaitMetric("foldd_calls", 0));
+}
+
+TEST_F(BlobServiceTest, CallsAreBoundedInNumber) {
+  Start({"--max-calls", "2"});
+  grpc::ClientContext contexts[2];
+  bytestream::WriteResponse response;
+  auto one = stream_->Write(&contexts[0], &response);
+  auto two = stream_->Write(&contexts[1], &response);
   ASSERT_TRUE(server_->WaitMetric("foldd_calls", 2));
-  auto refused = begin(&third, "a", &response);
-  end = ReadEnd(refused->Finish());
+  CompileEnd end = server_->Compile(Script("x"));
   EXPECT_EQ(end.reason, "TOO_MANY_CALLS");
   EXPECT_TRUE(end.retry);
-  first.TryCancel();
-  again.TryCancel();
+  for (auto& context : contexts) context.TryCancel();
   (void)one->Finish();
-  (void)resumed->Finish();
+  (void)two->Finish();
   EXPECT_TRUE(server_->WaitMetric("foldd_calls", 0));
+  EXPECT_TRUE(server_->Compile(Script("x")).ok());
 }
 
 }  // namespace

@@ -88,6 +88,7 @@ class ChaosTest : public testing::Test {
     auto server = chaos_->server();
     std::vector<CompileEnd> ends(kWorkers);
     std::vector<std::thread> threads;
+    threads.reserve(kWorkers);
     for (int i = 0; i < kWorkers; ++i) {
       threads.emplace_back([&, i] {
         ends[static_cast<size_t>(i)] =

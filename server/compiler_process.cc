@@ -262,6 +262,7 @@ int CompilerProcess::Spawn() {
   setsockopt(fds[0], SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
   std::vector<std::string> variables = CompilerEnvironment();
   std::vector<char*> environment;
+  environment.reserve(variables.size() + 1);
   for (std::string& one : variables) environment.push_back(one.data());
   environment.push_back(nullptr);
   std::unique_lock lock(mutex_);

@@ -223,7 +223,11 @@ std::string CheckWhole(const Config& config) {
       choices += (choices.empty() ? "" : ", ") + std::string(choice);
     }
     if (!good) {
-      return std::string(row.name) + ": '" + value + "' is none of " + choices;
+      std::string fault(row.name);
+      return fault.append(": '")
+          .append(value)
+          .append("' is none of ")
+          .append(choices);
     }
   }
   if (!config.otlp_endpoint.empty() && !config.otlp_file.empty()) {

@@ -128,7 +128,13 @@ JobRunner::JobRunner(std::string folder, v1::JobLimits limits,
 
 std::optional<Failure> JobRunner::WriteInputs(const CompileJob& job,
                                               const std::string& folder) const {
-  if (mkdir(folder.c_str(), 0700) != 0) return StorageFailure(errno);
+  // The folder of all jobs may be missing where the disk was full at the start.
+  bool made = mkdir(folder.c_str(), 0700) == 0;
+  if (!made && errno == ENOENT) {
+    made = (mkdir(folder_.c_str(), 0700) == 0 || errno == EEXIST) &&
+           mkdir(folder.c_str(), 0700) == 0;
+  }
+  if (!made) return StorageFailure(errno);
   int error = WriteNewFile(folder + "/" + std::string(kTargetFile),
                            job.action.target_bytes);
   if (error != 0) return StorageFailure(error);

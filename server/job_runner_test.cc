@@ -169,5 +169,10 @@ TEST_F(JobRunnerTest, TheFirstErrorIsTheReason) {
   EXPECT_EQ(Reason("exit 3"), "MODEL_INVALID");
 }
 
+TEST_F(JobRunnerTest, AMissingFolderOfJobsIsMadeAgain) {
+  fs::remove_all(folder_ + "/jobs");
+  EXPECT_EQ(Reason(""), "DONE");
+}
+
 }  // namespace
 }  // namespace fold

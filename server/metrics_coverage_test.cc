@@ -220,7 +220,7 @@ const std::pair<const char*, const char*> kElsewhere[] = {
     {"foldd_remote_cache_queue_bytes",
      "CacheStackTest.WhatWaitsForTheRemoteTierIsCounted"},
     {"foldd_calls_stalled_total", "MetricsCoverage.StalledCallersAreCounted"},
-    {"foldd_uploads", "BlobServiceTest.CallsAndUploadsAreBoundedInNumber"},
+    {"foldd_uploads", "BlobServiceTest.UploadsAreBoundedInNumber"},
     {"foldd_operations",
      "OperationServiceTest.GoesOnWithoutItsCallerAndIsNamedByItsAction"},
     {"foldd_queue_timeouts_total",

@@ -369,6 +369,7 @@ TEST_F(SoakTest, ManyTransfersInLittleMemory) {
          "--stall-seconds", "3600"});
   PutSources();
   std::vector<std::unique_ptr<SlowReader>> slow;
+  slow.reserve(kSlowReaders);
   for (int i = 0; i < kSlowReaders; ++i) {
     slow.push_back(std::make_unique<SlowReader>(&soak_, i));
   }

@@ -78,6 +78,8 @@ class CompileHandler : public CallHandler, public CompileWaiter {
     // The scheduler forgets us now. Its locks are held, and the write may be
     // the end of this object, which must not call it then.
     Scheduler::Ticket over = std::move(ticket_);
+    // Given back before the caller has the answer, and may ask for the next.
+    quota_ = Quota::Grant();
     WriteNext(lock);
   }
 

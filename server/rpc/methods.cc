@@ -33,6 +33,9 @@ constexpr std::string_view kCompiler = "foldd.v1.Compiler";
 constexpr std::string_view kOperations = "google.longrunning.Operations";
 // As the server's limit for messages says.
 constexpr int64_t kLargeMessage = 0;
+// A piece of a blob of up to 1 MiB, with its name. An upload holds so much
+// while it waits for the next one, and there may be many that wait.
+constexpr int64_t kPieceMessage = (1 << 20) + (64 << 10);
 constexpr int64_t kSmallMessage = 64 << 10;
 
 const Method kMethods[] = {
@@ -74,7 +77,7 @@ const Method kMethods[] = {
                BatchReadBlobs>},
     {kCas, "GetTree", Role::kRead, kSmallMessage, MakeGetTree},
     {kByteStream, "Read", Role::kRead, kSmallMessage, MakeByteStreamRead},
-    {kByteStream, "Write", Role::kCompile, kLargeMessage, MakeByteStreamWrite},
+    {kByteStream, "Write", Role::kCompile, kPieceMessage, MakeByteStreamWrite},
     {kByteStream, "QueryWriteStatus", Role::kCompile, kSmallMessage,
      MakeUnary<bytestream::QueryWriteStatusRequest,
                bytestream::QueryWriteStatusResponse, QueryWriteStatus>},
