@@ -50,6 +50,7 @@ constexpr milliseconds kShareGrace{5000};
 constexpr char kVersion[] = "0.1.0";
 // For the last spans to be sent, when all else has ended.
 constexpr milliseconds kTraceGrace{3'000};
+constexpr int kLookaheadBytes = 64 << 10;
 // For connections to close, when no call is left.
 constexpr milliseconds kCloseGrace{500};
 
@@ -224,6 +225,11 @@ absl::Status Server::Parts::StartGrpc() {
   builder.AddChannelArgument(
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  // What a peer may send ahead of what we read is bounded for each call, and
+  // does not grow with the speed of its connection.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES,
+                             kLookaheadBytes);
   builder.AddListeningPort(config.listen, access->credentials, &grpc_port);
   builder.RegisterCallbackGenericService(dispatcher.get());
   grpc_server = builder.BuildAndStart();

@@ -480,10 +480,11 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Overload{{"--max-calls", "8"}, 8, "foldd_calls", 8, "TOO_MANY_CALLS"},
         Overload{
-            {"--inflight-bytes", "8388608", "--inflight-wait-seconds", "1"},
+            // Two pieces of uploads, and too little for a message then.
+            {"--inflight-bytes", "6000000", "--inflight-wait-seconds", "1"},
             2,
             "foldd_inflight_bytes",
-            8388608,
+            2 * ((1 << 20) + (64 << 10)),
             "BYTES_IN_FLIGHT"}),
     [](const auto& info) { return info.param.reason; });
 
