@@ -33,6 +33,7 @@ std::optional<Failure> CheckDigest(const std::string& field,
 
 // "blobs/HASH/SIZE".
 std::string BlobText(const Digest& digest);
+std::string BlobText(const BlobName& name);
 
 // What a status of the cache is for a caller who asked for this blob.
 Failure BlobFailure(const absl::Status& status, const std::string& blob);

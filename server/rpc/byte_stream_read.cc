@@ -81,8 +81,7 @@ class ReadHandler : public CallHandler {
   }
 
   void FailWith(const absl::Status& status) {
-    call_->Fail(BlobFailure(
-        status, "blobs/" + name_.hash + "/" + std::to_string(name_.size)));
+    call_->Fail(BlobFailure(status, BlobText(name_)));
   }
 
   Call* const call_;

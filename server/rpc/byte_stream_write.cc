@@ -90,7 +90,7 @@ class WriteHandler : public CallHandler {
   }
 
   void FailWith(const absl::Status& status) {
-    std::string blob = "blobs/" + name_.hash + "/" + std::to_string(name_.size);
+    std::string blob = BlobText(name_);
     if (absl::IsAborted(status)) {
       return call_->Fail(
           {"UPLOAD_TAKEN_OVER", blob + ": " + std::string(status.message())});

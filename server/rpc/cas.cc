@@ -32,16 +32,6 @@ google::rpc::Status StatusMessage(const grpc::Status& status) {
   return out;
 }
 
-absl::Status WriteBlob(BlobCache* blobs, const Key& key,
-                       const std::string& bytes) {
-  if (IsEmptyBlob(key)) return absl::OkStatus();
-  auto writer = blobs->Create(key, static_cast<int64_t>(bytes.size()));
-  if (!writer.ok()) return writer.status();
-  absl::Status status = (*writer)->Append(bytes);
-  if (status.ok()) status = (*writer)->Finish();
-  return status;
-}
-
 absl::StatusOr<std::string> ReadBlob(BlobCache* blobs, const Key& key,
                                      int64_t size) {
   auto reader = blobs->Open(key, size);
@@ -85,6 +75,16 @@ grpc::Status TooLarge(const char* field, int64_t limit) {
 }
 
 }  // namespace
+
+absl::Status WriteBlob(BlobCache* blobs, const Key& key,
+                       const std::string& bytes) {
+  if (IsEmptyBlob(key)) return absl::OkStatus();
+  auto writer = blobs->Create(key, static_cast<int64_t>(bytes.size()));
+  if (!writer.ok()) return writer.status();
+  absl::Status status = (*writer)->Append(bytes);
+  if (status.ok()) status = (*writer)->Finish();
+  return status;
+}
 
 int64_t MaxBatchBytes(const Config& config) {
   return std::max<int64_t>(config.max_message_bytes - kBatchOverheadBytes,

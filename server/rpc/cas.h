@@ -10,6 +10,11 @@
 
 namespace fold {
 
+// A blob that is in memory, through all tiers. As BlobCache::Create, and
+// INVALID_ARGUMENT: these are not the bytes of the key.
+absl::Status WriteBlob(BlobCache* blobs, const Key& key,
+                       const std::string& bytes);
+
 // Bytes of all blobs in one batch: what fits in a message beside the rest.
 int64_t MaxBatchBytes(const Config& config);
 

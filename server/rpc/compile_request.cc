@@ -21,6 +21,13 @@ constexpr int kMaxExternalFiles = 1024;
 constexpr size_t kMaxRequestIdBytes = 64;
 constexpr int64_t kMaxSeconds = int64_t{366} * 86400;
 
+// The file's name without the "./" that some exporters write before it.
+std::string_view PlainName(const v1::ExternalFile& file) {
+  std::string_view name = file.location();
+  if (name.substr(0, 2) == "./") name.remove_prefix(2);
+  return name;
+}
+
 class RequestReader {
  public:
   RequestReader(const v1::CompileRequest& request, const ServiceParts& parts)
@@ -93,8 +100,7 @@ class RequestReader {
     for (int i = 0; i < request_.external_files_size(); ++i) {
       const v1::ExternalFile& file = request_.external_files(i);
       std::string field = "external_files[" + std::to_string(i) + "]";
-      std::string_view name = file.location();
-      if (name.substr(0, 2) == "./") name.remove_prefix(2);
+      std::string_view name = PlainName(file);
       if (!IsExternalFileName(name)) {
         Bad(field + ".location", "must be the plain name of a file");
       } else if (!inputs->external_files.emplace(name, file.digest()).second) {
@@ -291,8 +297,7 @@ std::optional<Failure> CollectInputs(const v1::CompileRequest& request,
     inline_file(kEncodingsFile, request.encodings());
   }
   for (const v1::ExternalFile& file : request.external_files()) {
-    std::string_view name = file.location();
-    if (name.substr(0, 2) == "./") name.remove_prefix(2);
+    std::string_view name = PlainName(file);
     blobs.push_back({name, &file.digest()});
   }
   auto leases = std::make_shared<std::vector<Lease>>();

@@ -6,6 +6,7 @@
 
 #include "compiler/api/sha256.h"
 #include "server/rpc/blob_names.h"
+#include "server/rpc/cas.h"
 #include "server/rpc/compile_request.h"
 #include "server/rpc/operation_table.h"
 #include "server/rpc/request_id.h"
@@ -80,13 +81,8 @@ std::optional<Failure> KeepModel(const ServiceParts& parts,
   if (!request->has_model()) return std::nullopt;
   Digest digest = DigestOf(request->model());
   Key key = {Space::kBlob, digest.hash(), request->instance_name()};
-  if (!IsEmptyBlob(key)) {
-    auto writer = parts.blobs->Create(key, digest.size_bytes());
-    absl::Status status = writer.status();
-    if (status.ok()) status = (*writer)->Append(request->model());
-    if (status.ok()) status = (*writer)->Finish();
-    if (!status.ok()) return BlobFailure(status, BlobText(digest));
-  }
+  absl::Status status = WriteBlob(parts.blobs, key, request->model());
+  if (!status.ok()) return BlobFailure(status, BlobText(digest));
   *request->mutable_model_digest() = std::move(digest);
   return std::nullopt;
 }
