@@ -63,7 +63,11 @@ class Scheduler::Flight {
   // Held while waiters are told, so that none is told after it has left; never
   // together with the scheduler's, which no waiter can hold up so.
   std::mutex mutex;
-  std::vector<CompileWaiter*> waiters;
+  struct Waiting {
+    const CompileWaiter* key;
+    std::weak_ptr<CompileWaiter> waiter;
+  };
+  std::vector<Waiting> waiters;
   bool over = false;  // finished or given up: nobody can join any more
   // For those who join late.
   std::vector<v1::JobEvent> diagnostics;
@@ -74,34 +78,49 @@ class Scheduler::Flight {
     return last_progress.progress().pass_name();
   }
 
+  // Those who wait, held. Called with `mutex` held, and dropped after it: the
+  // last hold of a waiter may be this one, and its end leaves.
+  using Held = std::vector<std::shared_ptr<CompileWaiter>>;
+  Held HoldWaiters() const {
+    Held held;
+    for (const Waiting& waiting : waiters) {
+      if (auto waiter = waiting.waiter.lock()) held.push_back(waiter);
+    }
+    return held;
+  }
+
   void Tell(const v1::JobEvent& event) {
+    Held held;
     std::lock_guard lock(mutex);
     if (event.has_progress()) {
       last_progress = event;
     } else {
       diagnostics.push_back(event);
     }
-    for (CompileWaiter* waiter : waiters) waiter->OnJobEvent(event);
+    held = HoldWaiters();
+    for (const auto& waiter : held) waiter->OnJobEvent(event);
   }
 
   // False: it is over, and the waiter hears nothing.
-  bool Add(CompileWaiter* waiter) {
+  bool Add(const std::shared_ptr<CompileWaiter>& waiter) {
     std::lock_guard lock(mutex);
     if (!over) AddLocked(waiter);
     return !over;
   }
 
   // Called with `mutex` held.
-  void AddLocked(CompileWaiter* waiter) {
-    waiters.push_back(waiter);
+  void AddLocked(const std::shared_ptr<CompileWaiter>& waiter) {
+    waiters.push_back({waiter.get(), waiter});
     waiter->OnJobEvent(last_progress);
     for (const auto& event : diagnostics) waiter->OnJobEvent(event);
   }
 
   void End(const std::shared_ptr<const CompileOutcome>& outcome) {
+    Held held;
     std::lock_guard lock(mutex);
     over = true;
-    for (CompileWaiter* waiter : waiters) waiter->OnOutcome(outcome);
+    held = HoldWaiters();
+    for (const auto& waiter : held) waiter->OnOutcome(outcome);
     waiters.clear();
   }
 };
@@ -131,8 +150,9 @@ Scheduler::~Scheduler() {
   watch_.reset();
 }
 
-std::optional<Failure> Scheduler::Join(CompileRequestSpec spec,
-                                       CompileWaiter* waiter, Ticket* ticket) {
+std::optional<Failure> Scheduler::Join(
+    CompileRequestSpec spec, const std::shared_ptr<CompileWaiter>& waiter,
+    Ticket* ticket) {
   std::string name = spec.instance + "/" + spec.job.action.digest.hash();
   auto patience = spec.queue_timeout.count() > 0
                       ? std::min(spec.queue_timeout, limits_.queue_timeout)
@@ -158,11 +178,10 @@ std::optional<Failure> Scheduler::Join(CompileRequestSpec spec,
   }
 }
 
-std::optional<Failure> Scheduler::Begin(std::unique_lock<std::mutex> lock,
-                                        const std::string& name,
-                                        CompileRequestSpec spec,
-                                        Clock::time_point queue_until,
-                                        CompileWaiter* waiter, Ticket* ticket) {
+std::optional<Failure> Scheduler::Begin(
+    std::unique_lock<std::mutex> lock, const std::string& name,
+    CompileRequestSpec spec, Clock::time_point queue_until,
+    const std::shared_ptr<CompileWaiter>& waiter, Ticket* ticket) {
   // A free worker takes one that waits: it does not count against the queue.
   if (waiting_ >= limits_.queue_length + limits_.workers - running_) {
     ticket->reset();
@@ -186,12 +205,13 @@ std::optional<Failure> Scheduler::Begin(std::unique_lock<std::mutex> lock,
   return std::nullopt;
 }
 
-void Scheduler::Leave(const Ticket& ticket, CompileWaiter* waiter) {
+void Scheduler::Leave(const Ticket& ticket, const CompileWaiter* waiter) {
   {
     std::lock_guard flight_lock(ticket->mutex);
     auto& waiters = ticket->waiters;
-    waiters.erase(std::remove(waiters.begin(), waiters.end(), waiter),
-                  waiters.end());
+    std::erase_if(waiters, [waiter](const Flight::Waiting& waiting) {
+      return waiting.key == waiter;
+    });
     if (!waiters.empty() || ticket->over) return;
     ticket->over = true;
   }

@@ -33,7 +33,9 @@ struct CompileOutcome {
 };
 
 // Someone who waits. Calls come from any thread, one at a time, and never
-// after Leave has returned; they must not call the scheduler.
+// after Leave has returned; they must not call the scheduler, which owns the
+// waiter during the call and not otherwise: a waiter may be dropped by what it
+// does with an outcome.
 class CompileWaiter {
  public:
   virtual ~CompileWaiter() = default;
@@ -80,10 +82,12 @@ class Scheduler {
   // until its outcome; the outcome may come before Join returns. A Failure:
   // it could not be started, and nothing will be heard. One that waits for
   // longer than the most patient of its callers ends with QUEUE_TIMEOUT.
-  std::optional<Failure> Join(CompileRequestSpec spec, CompileWaiter* waiter,
+  std::optional<Failure> Join(CompileRequestSpec spec,
+                              const std::shared_ptr<CompileWaiter>& waiter,
                               Ticket* ticket);
-  // Stops waiting. The last one to leave kills the compile.
-  void Leave(const Ticket& ticket, CompileWaiter* waiter);
+  // Stops waiting; also for a waiter in its destructor. The last one to leave
+  // kills the compile.
+  void Leave(const Ticket& ticket, const CompileWaiter* waiter);
 
   // Takes nothing more; waits for what runs at most so long, then kills it.
   // Whether all of it ended by itself.
@@ -106,8 +110,8 @@ class Scheduler {
   std::optional<Failure> Begin(
       std::unique_lock<std::mutex> lock, const std::string& name,
       CompileRequestSpec spec,
-      std::chrono::steady_clock::time_point queue_until, CompileWaiter* waiter,
-      Ticket* ticket);
+      std::chrono::steady_clock::time_point queue_until,
+      const std::shared_ptr<CompileWaiter>& waiter, Ticket* ticket);
   // Called with `mutex_` held: nobody joins it any more.
   void Forget(const Ticket& ticket);
   void Run(const Ticket& flight);

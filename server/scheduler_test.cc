@@ -97,9 +97,14 @@ class SchedulerTest : public testing::Test {
     return spec;
   }
 
+  // The test owns its waiters; this is what the scheduler takes.
+  std::shared_ptr<CompileWaiter> Hold(Waiter* waiter) {
+    return held_.emplace_back(waiter, [](CompileWaiter*) {});
+  }
+
   Scheduler::Ticket Join(const std::string& script, Waiter* waiter) {
     Scheduler::Ticket ticket;
-    auto failure = scheduler_->Join(Spec(script), waiter, &ticket);
+    auto failure = scheduler_->Join(Spec(script), Hold(waiter), &ticket);
     EXPECT_FALSE(failure.has_value());
     return ticket;
   }
@@ -121,6 +126,7 @@ class SchedulerTest : public testing::Test {
     return spans;
   }
 
+  std::vector<std::shared_ptr<CompileWaiter>> held_;
   Tracer tracer_{true, 1, 1000};
   std::chrono::milliseconds queue_timeout_{60'000};
   MemoryStore store_{64 << 20};
@@ -131,6 +137,72 @@ class SchedulerTest : public testing::Test {
   std::unique_ptr<Metrics> metrics_;
   std::unique_ptr<Scheduler> scheduler_;
 };
+
+// One that its owner drops while it is told, as a call ends on another thread.
+// Its end leaves, as a call's does.
+class DroppedWaiter : public CompileWaiter {
+ public:
+  struct Owner {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::shared_ptr<CompileWaiter> waiter;
+    Scheduler::Ticket ticket;
+    std::string log;
+
+    void Log(const std::string& words) {
+      std::lock_guard lock(mutex);
+      log += words;
+      changed.notify_all();
+    }
+    std::string WaitForEnd() {
+      std::unique_lock lock(mutex);
+      changed.wait_for(lock, std::chrono::seconds(30),
+                       [this] { return log.find("gone") != log.npos; });
+      return log;
+    }
+  };
+  // Dropped at an outcome, or at the event RUNNING.
+  DroppedWaiter(Scheduler* scheduler, Owner* owner, bool at_outcome)
+      : scheduler_(scheduler), owner_(owner), at_outcome_(at_outcome) {}
+  ~DroppedWaiter() override {
+    scheduler_->Leave(owner_->ticket, this);
+    owner_->Log("gone");
+  }
+  void OnJobEvent(const v1::JobEvent& event) override {
+    bool running = event.progress().state() == v1::Progress::RUNNING;
+    if (running && !at_outcome_) Drop();
+  }
+  void OnOutcome(std::shared_ptr<const CompileOutcome>) override {
+    if (at_outcome_) Drop();
+  }
+
+ private:
+  void Drop() {
+    owner_->waiter.reset();
+    owner_->Log("told,");
+  }
+  Scheduler* const scheduler_;
+  Owner* const owner_;
+  const bool at_outcome_;
+};
+
+TEST_F(SchedulerTest, AWaiterThatIsDroppedWhileItIsToldEndsAfterwards) {
+  for (bool at_outcome : {false, true}) {
+    DroppedWaiter::Owner owner;
+    // Takes the only worker until the owner is ready.
+    Make(1, 8);
+    Waiter before;
+    Join("sleep 200", &before);
+    owner.waiter =
+        std::make_shared<DroppedWaiter>(scheduler_.get(), &owner, at_outcome);
+    std::shared_ptr<CompileWaiter> waiter = owner.waiter;
+    ASSERT_FALSE(scheduler_->Join(Spec("sleep 50"), waiter, &owner.ticket));
+    waiter.reset();
+    EXPECT_EQ(owner.WaitForEnd(), "told,gone");
+    EXPECT_EQ(before.Reason(), "DONE");
+    scheduler_->Drain(std::chrono::seconds(10));
+  }
+}
 
 // One who does not come back from being told.
 class StuckWaiter : public Waiter {
@@ -187,7 +259,7 @@ TEST_F(SchedulerTest, WhatWaitsForTooLongEndsWithAReason) {
   CompileRequestSpec spec = Spec("third");
   spec.queue_timeout = std::chrono::milliseconds(20);
   Scheduler::Ticket third;
-  ASSERT_FALSE(scheduler_->Join(std::move(spec), &impatient, &third));
+  ASSERT_FALSE(scheduler_->Join(std::move(spec), Hold(&impatient), &third));
   auto outcome = impatient.Wait();
   ASSERT_NE(outcome, nullptr);
   EXPECT_EQ(outcome->failure->reason, "QUEUE_TIMEOUT");
@@ -209,7 +281,7 @@ TEST_F(SchedulerTest, InstancesDoNotShareCompiles) {
   CompileRequestSpec spec = Spec("sleep 300");
   spec.instance = "team";
   Scheduler::Ticket ticket;
-  ASSERT_FALSE(scheduler_->Join(std::move(spec), &other, &ticket));
+  ASSERT_FALSE(scheduler_->Join(std::move(spec), Hold(&other), &ticket));
   Join("sleep 300", &one);
   ASSERT_NE(one.Wait(), nullptr);
   ASSERT_NE(other.Wait(), nullptr);
@@ -259,7 +331,7 @@ TEST_F(SchedulerTest, EqualActionsAreOneCompile) {
   Scheduler::Ticket ticket;
   CompileRequestSpec spec = Spec("sleep 300\ndiagnostic float_island n");
   spec.fresh = true;
-  ASSERT_FALSE(scheduler_->Join(spec, &fresh, &ticket).has_value());
+  ASSERT_FALSE(scheduler_->Join(spec, Hold(&fresh), &ticket).has_value());
   EXPECT_FALSE(fresh.Wait()->run.cached());
   EXPECT_TRUE(RanTimes(2));
 }
@@ -269,9 +341,9 @@ TEST_F(SchedulerTest, SpansBelongToTheTraceOfTheFirstCaller) {
   CompileRequestSpec spec = Spec("sleep 100");
   TraceContext trace = spec.trace = NewTrace(true);
   Scheduler::Ticket one, two;
-  ASSERT_FALSE(scheduler_->Join(spec, &first, &one).has_value());
+  ASSERT_FALSE(scheduler_->Join(spec, Hold(&first), &one).has_value());
   spec.trace = NewTrace(true);
-  ASSERT_FALSE(scheduler_->Join(spec, &second, &two).has_value());
+  ASSERT_FALSE(scheduler_->Join(spec, Hold(&second), &two).has_value());
   EXPECT_EQ(Scheduler::TraceOf(two).span_id, trace.span_id);
   EXPECT_EQ(first.Reason() + second.Reason(), "DONEDONE");
   auto spans = Spans();
@@ -310,7 +382,7 @@ TEST_F(SchedulerTest, ATraceThatIsNotRecordedHasNoSpans) {
   CompileRequestSpec spec = Spec("");
   spec.trace = NewTrace(false);
   Scheduler::Ticket ticket;
-  ASSERT_FALSE(scheduler_->Join(spec, &waiter, &ticket).has_value());
+  ASSERT_FALSE(scheduler_->Join(spec, Hold(&waiter), &ticket).has_value());
   EXPECT_EQ(waiter.Reason(), "DONE");
   EXPECT_TRUE(Spans().empty());
 }
@@ -385,7 +457,7 @@ TEST_F(SchedulerTest, AModelThatCrashesTwiceIsNotRunAThirdTime) {
   CompileRequestSpec spec = Spec("signal 11");
   spec.instance = "elsewhere";
   Scheduler::Ticket ticket;
-  ASSERT_FALSE(scheduler_->Join(spec, &elsewhere, &ticket).has_value());
+  ASSERT_FALSE(scheduler_->Join(spec, Hold(&elsewhere), &ticket).has_value());
   EXPECT_EQ(elsewhere.Reason(), "COMPILER_CRASHED");
 }
 
@@ -396,7 +468,7 @@ TEST_F(SchedulerTest, AFullQueueRefuses) {
   running.WaitRunning();
   Join("exit 0", &queued);
   Scheduler::Ticket ticket;
-  auto failure = scheduler_->Join(Spec("exit  0"), &refused, &ticket);
+  auto failure = scheduler_->Join(Spec("exit  0"), Hold(&refused), &ticket);
   ASSERT_TRUE(failure.has_value());
   EXPECT_EQ(failure->reason, "QUEUE_FULL");
   // Joining costs no place in the queue.
@@ -425,7 +497,7 @@ TEST_F(SchedulerTest, DrainFinishesWhatRunsAndRefusesMore) {
   EXPECT_TRUE(scheduler_->Drain(milliseconds(10'000)));
   EXPECT_EQ(running.Reason(), "DONE");
   Scheduler::Ticket ticket;
-  auto failure = scheduler_->Join(Spec("exit 0"), &more, &ticket);
+  auto failure = scheduler_->Join(Spec("exit 0"), Hold(&more), &ticket);
   ASSERT_TRUE(failure.has_value());
   EXPECT_EQ(failure->reason, "DRAINING");
 }

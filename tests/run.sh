@@ -47,6 +47,11 @@ done
 build=$root/build/$preset
 bin=$build/bin
 mkdir -p "$logs"
+# All that the tests leave lying about, gone at the end.
+TMPDIR=$(mktemp -d -t fold_run_XXXXXX) || exit 1
+chmod 755 "$TMPDIR"
+export TMPDIR TEST_TMPDIR=$TMPDIR
+trap '(rm -rf "$TMPDIR" </dev/null >/dev/null 2>&1 &)' EXIT
 
 # stage NAME KIND COMMAND…: runs COMMAND and counts what it says. KIND:
 #   setup  counts only when it fails

@@ -75,9 +75,8 @@ class CompileHandler : public CallHandler, public CompileWaiter {
   void OnOutcome(std::shared_ptr<const CompileOutcome> outcome) override {
     std::unique_lock lock(mutex_);
     outcome_ = std::move(outcome);
-    // The scheduler forgets us now. Its locks are held, and the write may be
-    // the end of this object, which must not call it then.
-    Scheduler::Ticket over = std::move(ticket_);
+    // The scheduler forgets us now.
+    ticket_.reset();
     // Given back before the caller has the answer, and may ask for the next.
     quota_ = Quota::Grant();
     WriteNext(lock);
@@ -98,7 +97,9 @@ class CompileHandler : public CallHandler, public CompileWaiter {
     failure = CollectInputs(request_, parts, &spec_);
     Scheduler::Ticket ticket;
     if (!failure) {
-      failure = parts.scheduler->Join(std::move(spec_), this, &ticket);
+      // Whoever holds the waiter holds the call that it is a part of.
+      std::shared_ptr<CompileWaiter> self(call_->shared_from_this(), this);
+      failure = parts.scheduler->Join(std::move(spec_), self, &ticket);
     }
     if (failure) return call_->Fail(*failure);
     call_->LinkTo(Scheduler::TraceOf(ticket));

@@ -203,7 +203,7 @@ std::optional<Failure> OperationTable::Launch(const std::shared_ptr<Run>& run,
     runs_[run->name] = run;
   }
   Scheduler::Ticket ticket;
-  auto failure = parts_->scheduler->Join(std::move(spec), run.get(), &ticket);
+  auto failure = parts_->scheduler->Join(std::move(spec), run, &ticket);
   if (!failure) {
     run->SetTicket(std::move(ticket));
     return std::nullopt;
@@ -317,7 +317,10 @@ std::optional<Failure> OperationTable::Delete(const std::string& instance,
     return Failure{"NOT_YOUR_OPERATION",
                    "another client started this operation"};
   }
-  if (auto run = FindRun({instance, action_hash})) {
+  std::unique_lock begun(store_mutex_);  // one that begins has its ticket then
+  auto run = FindRun({instance, action_hash});
+  begun.unlock();
+  if (run != nullptr) {
     if (auto ticket = run->TakeTicket()) {
       parts_->scheduler->Leave(ticket, run.get());
     }

@@ -241,10 +241,12 @@ class WaitHandler : public CallHandler {
           ToOperation(record, &operation);
           call->WriteAndEnd(operation);
         });
+    if (cancelled_) call_->parts().operations->GiveUp(ticket_);
   }
   void OnHalfClose() override { call_->Fail(NotOneMessage("is missing")); }
   void OnCancelled() override {
     std::lock_guard lock(mutex_);
+    cancelled_ = true;
     call_->parts().operations->GiveUp(ticket_);
   }
 
@@ -253,6 +255,7 @@ class WaitHandler : public CallHandler {
   static constexpr std::chrono::seconds kLongest{86400};
   Call* const call_;
   std::mutex mutex_;
+  bool cancelled_ = false;
   int64_t ticket_ = 0;
 };
 
