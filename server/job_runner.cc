@@ -322,7 +322,7 @@ Failure JobRunner::ExplainExit(const std::string& folder,
       return {"COMPILER_LOST",
               "the compiler's parent process died: " + exit.message()};
     case v1::START_FAILED:
-      if (DiskIsFull()) break;
+      if (DiskIsFull() || IsDiskFull(exit.message())) break;
       return {"COMPILER_FAILED", "the compile could not be started: " +
                                      exit.message() + " " + LastWords(folder)};
     default:
@@ -339,8 +339,10 @@ Failure JobRunner::ExplainExit(const std::string& folder,
             {{"code", diagnostic.code()}, {"node", diagnostic.node()}}};
   }
   std::string words = LastWords(folder);
-  // The half-written file is gone by now, and its room is free again.
-  if (DiskIsFull() || words.find(std::strerror(ENOSPC)) != std::string::npos) {
+  // The half-written file is gone by now, and there may be room again; its last
+  // words were for the same disk.
+  if (exit.exit_code() == kExitTryAgain || DiskIsFull() ||
+      IsDiskFull(exit.message()) || IsDiskFull(words)) {
     return {"STORAGE_FULL", "the server's disk is full"};
   }
   return {ReasonOfExitCode(exit.exit_code()),

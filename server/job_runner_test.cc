@@ -136,6 +136,8 @@ TEST_F(JobRunnerTest, EachEndHasItsReason) {
   EXPECT_EQ(Reason("size 2000000"), "COMPILER_OUT_OF_FILE");
   EXPECT_EQ(Reason("exit 5"), "COMPILER_FAILED");
   EXPECT_EQ(Reason("exit 99"), "COMPILER_FAILED");
+  // A disk that was full, and is not any more.
+  EXPECT_EQ(Reason("exit 6"), "STORAGE_FULL");
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

@@ -106,6 +106,11 @@ std::string WriteFileAtomically(const std::string& path,
   return error;
 }
 
+bool IsDiskFull(std::string_view fault) {
+  return fault.find(std::strerror(ENOSPC)) != fault.npos ||
+         fault.find(std::strerror(EDQUOT)) != fault.npos;
+}
+
 std::string ReadWholeFile(const std::string& path, size_t limit,
                           std::string* bytes) {
   int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -28,6 +28,9 @@ std::string ReadReportFile(const std::string& path,
 std::string WriteFileAtomically(const std::string& path,
                                 std::string_view bytes);
 
+// Whether what went wrong is that the disk, or a quota of it, is full.
+bool IsDiskFull(std::string_view fault);
+
 // Reads a file of at most `limit` bytes. Returns what went wrong, or "".
 std::string ReadWholeFile(const std::string& path, size_t limit,
                           std::string* bytes);

@@ -79,6 +79,9 @@ TEST_F(ReportFileTest, AFailureKeepsTheOldFile) {
               HasSubstr("cannot create"));
   EXPECT_EQ(FilesIn(folder_), 0);
   EXPECT_THAT(WriteFileAtomically("/dev/full", "x"), HasSubstr("No space"));
+  EXPECT_TRUE(IsDiskFull(WriteFileAtomically("/dev/full", "x")));
+  EXPECT_FALSE(IsDiskFull(WriteFileAtomically("/none/x", "x")));
+  EXPECT_FALSE(IsDiskFull(""));
 }
 
 TEST_F(ReportFileTest, ReportsAreBinaryOrJsonByName) {

@@ -3,8 +3,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "compiler/api/compile_flags.h"
 #include "compiler/api/convert.h"
 #include "compiler/api/convert_report.h"
+#include "compiler/api/error_table.h"
 #include "compiler/api/explain.h"
 #include "compiler/api/fork_server.h"
 #include "compiler/api/job_events.h"
@@ -26,13 +29,18 @@
 namespace fold {
 namespace {
 
-constexpr int kUsage = 2, kInputFault = 3, kInternal = 5;
 constexpr size_t kMostModelBytes = 0x7fffffff;
 constexpr size_t kMostTableBytes = size_t{64} << 20;
 
 int Fail(int exit_code, const std::string& message) {
   std::fprintf(stderr, "foldc: %s\n", message.c_str());
   return exit_code;
+}
+
+// What could not be written. The server knows a full disk by the exit code: the
+// message may have gone to the same disk.
+int FailWriting(const std::string& fault) {
+  return Fail(IsDiskFull(fault) ? kExitTryAgain : kExitInternal, fault);
 }
 
 void PrintHelp() {
@@ -50,9 +58,8 @@ void PrintHelp() {
       "of a compile with --sheets; replay runs the compile of a reproducer\n"
       "bundle again and ends as it does.\n\n%s\n"
       "exit codes: 0 done, 2 usage, 3 the model, table or descriptor is at\n"
-      "fault, 4 a requirement or budget is not met, 5 internal error, 8 "
-      "verify\n"
-      "found a difference.\n",
+      "fault, 4 a requirement or budget is not met, 5 internal error, 6 the\n"
+      "disk is full, 8 verify found a difference.\n",
       FlagHelp(CompileFlagTable(&flags)).c_str());
 }
 
@@ -67,16 +74,16 @@ class Run {
   int Go() {
     std::string fault =
         ReadWholeFile(flags_.model_path, kMostModelBytes, &model_);
-    if (!fault.empty()) return Fail(kInputFault, fault);
+    if (!fault.empty()) return Fail(kExitInput, fault);
     fault = flags_.target_path.empty()
                 ? FindBuiltinTarget(flags_.target_name, &target_)
                 : ReadTargetFile(flags_.target_path, &target_);
-    if (!fault.empty()) return Fail(kInputFault, fault);
+    if (!fault.empty()) return Fail(kExitInput, fault);
     const int bad_target = CheckTargetFields();
     if (bad_target) return bad_target;
     if (!flags_.encodings_path.empty()) {
       fault = ReadWholeFile(flags_.encodings_path, kMostTableBytes, &table_);
-      if (!fault.empty()) return Fail(kInputFault, fault);
+      if (!fault.empty()) return Fail(kExitInput, fault);
     }
     const CompileResult result = CompileModel();
     return Write(result);
@@ -91,7 +98,7 @@ class Run {
       std::fprintf(stderr, "%s\n", FormatDiagnostic(diagnostic).c_str());
       events_.Diagnostic(ToProto(diagnostic));
     }
-    return problems.empty() ? 0 : kInputFault;
+    return problems.empty() ? 0 : kExitInput;
   }
 
   CompileResult CompileModel() {
@@ -139,11 +146,15 @@ class Run {
       report.set_action_digest(ActionDigest());
       DescribeRun(report.mutable_run());
       const std::string fault = WriteReportFile(flags_.report_path, report);
-      if (!fault.empty()) return Fail(kInternal, fault);
+      if (!fault.empty()) return FailWriting(fault);
+    }
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      return FailWriting(std::string("cannot write to standard output: ") +
+                         std::strerror(errno));
     }
     if (result.exit_code != 0) return result.exit_code;
     const std::string fault = WriteFileAtomically(flags_.output_path, bytes);
-    return fault.empty() ? 0 : Fail(kInternal, fault);
+    return fault.empty() ? 0 : FailWriting(fault);
   }
 
   static void DescribeRun(foldd::v1::RunRecord* run) {
@@ -174,7 +185,7 @@ int FoldcMain(int argc, char** argv) {
   const std::vector<std::string> line(argv + 1, argv + argc);
   if (line.empty() || line[0] == "--help" || line[0] == "-h") {
     PrintHelp();
-    return line.empty() ? kUsage : 0;
+    return line.empty() ? kExitUsage : 0;
   }
   if (line[0] == "--version") {
     std::printf("%s\n", kCompilerId);
@@ -193,7 +204,7 @@ int FoldcMain(int argc, char** argv) {
   if (line[0] == "verify") return check::VerifyMain(argc - 1, argv + 1);
   CompileFlags flags;
   const std::string fault = ParseCompileLine(line, &flags);
-  if (!fault.empty()) return Fail(kUsage, fault + " (see foldc --help)");
+  if (!fault.empty()) return Fail(kExitUsage, fault + " (see foldc --help)");
   return Run(std::move(flags)).Go();
 }
 

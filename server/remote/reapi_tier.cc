@@ -1,6 +1,7 @@
 #include "server/remote/reapi_tier.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "spdlog/spdlog.h"
 
@@ -20,17 +21,26 @@ reapi::Digest DigestFor(const SizedKey& key) {
   return digest;
 }
 
+// What the server does not do, or not for us.
+bool IsRefusal(const absl::Status& status) {
+  return absl::IsPermissionDenied(status) || absl::IsUnimplemented(status) ||
+         absl::IsUnauthenticated(status);
+}
+
 const char* ResultName(const absl::Status& status) {
   if (status.ok()) return "ok";
+  if (IsRefusal(status)) return "refused";
   if (absl::IsNotFound(status)) return "miss";
   if (absl::IsDataLoss(status)) return "wrong";
   if (absl::IsDeadlineExceeded(status)) return "timeout";
   return "error";
 }
 
-// Whether another call would end in the same way.
+// Whether every other call would end in the same way now. A call that we may
+// not make says nothing of those that we may.
 bool IsServersFault(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsUnauthenticated(status);
 }
 
 }  // namespace
@@ -206,7 +216,9 @@ void ReapiTier::Loop() {
       sent = Sent::kNever;
     }
     if (sent != Sent::kLater) {
-      observer_("send", sent == Sent::kDone ? "ok" : "dropped");
+      observer_("send", sent == Sent::kDone      ? "ok"
+                        : sent == Sent::kRefused ? "refused"
+                                                 : "dropped");
       item.leases.clear();
     }
     lock.lock();
@@ -232,7 +244,14 @@ ReapiTier::Sent ReapiTier::Send(const Item& item) {
     });
   }
   if (status.ok()) return Sent::kDone;
-  return IsServersFault(status) ? Sent::kLater : Sent::kNever;
+  if (IsServersFault(status)) return Sent::kLater;
+  if (!IsRefusal(status)) return Sent::kNever;
+  if (!std::exchange(refusal_told_, true)) {
+    spdlog::warn("remote cache {} refuses our results: {}",
+                 options_.client.address.host_and_port,
+                 std::string(status.message()));
+  }
+  return Sent::kRefused;
 }
 
 absl::Status ReapiTier::SendBlobs(const Item& item,

@@ -72,7 +72,7 @@ class ReapiTier : public RemoteTier {
     int64_t bytes = 0;
     int attempts = 0;
   };
-  enum class Sent { kDone, kLater, kNever };
+  enum class Sent { kDone, kLater, kRefused, kNever };
 
   ReapiTier(ReapiTierOptions options, std::unique_ptr<RemoteClient> client,
             DiskStore* disk, RemoteObserver observer);
@@ -97,6 +97,7 @@ class ReapiTier : public RemoteTier {
   std::condition_variable changed_;
   std::deque<Item> queue_;
   bool sending_ = false;
+  bool refusal_told_ = false;  // the loop's
   bool stopping_ = false;
   int64_t queued_bytes_ = 0;  // of the queue and of what is being sent
   std::unique_ptr<LoopThread> thread_;

@@ -247,6 +247,23 @@ TEST_F(ReapiTierTest, AServerThatTakesNoResultsIsOnlyRead) {
   EXPECT_TRUE(remote_.Actions().empty());
 }
 
+// More of them than it takes to leave a server alone.
+TEST_F(ReapiTierTest, AServerThatRefusesResultsIsStillRead) {
+  Connect(remote_.address());
+  Send();
+  ASSERT_TRUE(tier_->Drain(seconds(60)));
+  for (auto code :
+       {grpc::StatusCode::PERMISSION_DENIED, grpc::StatusCode::UNIMPLEMENTED}) {
+    remote_.update_code = static_cast<int>(code);
+    for (int i = 0; i < 5; ++i) Send();
+    ASSERT_TRUE(tier_->Drain(seconds(60)));
+  }
+  EXPECT_EQ(Count("update_action refused"), 10);
+  EXPECT_EQ(Count("send refused"), 10);
+  EXPECT_TRUE(tier_->in_use());
+  EXPECT_TRUE(tier_->FetchAction(action_, tier_->NewDeadline()).ok());
+}
+
 TEST(ReapiTier, ATokenThatCannotBeReadIsAnError) {
   ReapiTierOptions options;
   options.client.address.host_and_port = "127.0.0.1:1";

@@ -43,6 +43,12 @@ absl::Status FromGrpc(const grpc::Status& status) {
     case grpc::StatusCode::OUT_OF_RANGE:
     case grpc::StatusCode::INVALID_ARGUMENT:
       return absl::ResourceExhaustedError(message);
+    case grpc::StatusCode::PERMISSION_DENIED:
+      return absl::PermissionDeniedError(message);
+    case grpc::StatusCode::UNIMPLEMENTED:
+      return absl::UnimplementedError(message);
+    case grpc::StatusCode::UNAUTHENTICATED:
+      return absl::UnauthenticatedError(message);
     default:
       return absl::UnavailableError(message);
   }

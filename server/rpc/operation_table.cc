@@ -46,6 +46,15 @@ void SetResponse(const CompileOutcome& outcome, v1::OperationRecord* record) {
   result->set_dump(outcome.result.dump);
 }
 
+Failure NotYours() {
+  return {"NOT_YOUR_OPERATION", "another client started this operation"};
+}
+
+bool IsClient(const v1::OperationRecord& record, const std::string& client) {
+  const auto& clients = record.clients();
+  return std::find(clients.begin(), clients.end(), client) != clients.end();
+}
+
 bool IsDone(const v1::OperationRecord& record) {
   return record.result_case() != v1::OperationRecord::RESULT_NOT_SET;
 }
@@ -287,12 +296,8 @@ std::optional<Failure> OperationTable::Cancel(const std::string& instance,
   if (run == nullptr || IsDone(record)) {
     return Get(instance, action_hash, &record);
   }
-  const auto& clients = record.clients();
-  bool own = std::find(clients.begin(), clients.end(), client) != clients.end();
-  if (!own && !administrator) {
-    return Failure{"NOT_YOUR_OPERATION",
-                   "another client started this operation"};
-  }
+  bool own = IsClient(record, client);
+  if (!own && !administrator) return NotYours();
   if (run->Want(client, false) > 0 && own) return Rewrite(run);
   store_lock.unlock();
   // Others who wait for the same compile, in calls of their own, go on.
@@ -311,12 +316,7 @@ std::optional<Failure> OperationTable::Delete(const std::string& instance,
                                               bool administrator) {
   Record record;
   if (auto failure = Get(instance, action_hash, &record)) return failure;
-  const auto& clients = record.clients();
-  bool own = std::find(clients.begin(), clients.end(), client) != clients.end();
-  if (!own && !administrator) {
-    return Failure{"NOT_YOUR_OPERATION",
-                   "another client started this operation"};
-  }
+  if (!IsClient(record, client) && !administrator) return NotYours();
   std::unique_lock begun(store_mutex_);  // one that begins has its ticket then
   auto run = FindRun({instance, action_hash});
   begun.unlock();

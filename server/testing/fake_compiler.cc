@@ -167,7 +167,7 @@ int Main(int argc, char** argv) {
   }
   if (!error.empty()) {
     std::fprintf(stderr, "%s\n", error.c_str());
-    return kExitTryAgain;
+    return IsDiskFull(error) ? kExitTryAgain : kExitInternal;
   }
   return script.exit_code;
 }

@@ -17,6 +17,7 @@ import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+from certificates import make_certificate  # noqa: E402
 from checks import Checks, run  # noqa: E402
 from foldd_process import Foldd, free_port  # noqa: E402
 
@@ -53,27 +54,10 @@ class Place:
         return run([os.path.join(self.tools, "foldctl"), *words],
                    environment=environment)
 
-    def openssl(self, *words):
-        subprocess.run(["openssl", *words], check=True, capture_output=True,
-                       cwd=self.folder)
-
     def write(self, name, text):
         with open(self.path(name), "w", encoding="utf-8") as file:
             file.write(text)
         return self.path(name)
-
-    def certificate(self, name, authority=None, extension=None):
-        """Makes NAME.pem and NAME-key.pem."""
-        words = ["req", "-x509", "-newkey", "ec", "-pkeyopt",
-                 "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj",
-                 f"/CN={name}", "-keyout", f"{name}-key.pem", "-out",
-                 f"{name}.pem"]
-        if authority:
-            words += ["-CA", f"{authority}.pem", "-CAkey",
-                      f"{authority}-key.pem"]
-        if extension:
-            words += ["-addext", extension]
-        self.openssl(*words)
 
 
 def http_status(server, path, token=None):
@@ -145,22 +129,19 @@ def check_audit(place, log):
 
 def check_tls(place):
     checks = place.checks
-    place.certificate("authority")
-    place.certificate("server", "authority", "subjectAltName=IP:127.0.0.1")
-    place.certificate("bob", "authority")
+    make_certificate(place.folder, "authority")
+    make_certificate(place.folder, "server", "authority",
+                     "subjectAltName=IP:127.0.0.1")
+    make_certificate(place.folder, "bob", "authority")
     flags = ("--tls-certificate", place.path("server.pem"), "--tls-key",
              place.path("server-key.pem"), "--tls-client-ca",
              place.path("authority.pem"), "--tls-client-auth", "require",
              "--unmapped-certificate-role", "compile")
-    server = Foldd(place.tools, flags=flags)
     trust = ("--tls-ca", place.path("authority.pem"))
     who = ("--tls-certificate", place.path("bob.pem"), "--tls-key",
            place.path("bob-key.pem"))
-    # Its own probe would speak plaintext.
-    server.healthy = lambda: place.foldctl(
-        "health", "--server", "grpcs://" + server.address, *trust,
-        *who).code == 0
-    with server:
+    with Foldd(place.tools, flags=flags, scheme="grpcs://",
+               probe=(*trust, *who)) as server:
         checks.check("mutual TLS")
         done = place.foldctl("health", "--server", "grpcs://" + server.address,
                              *trust)

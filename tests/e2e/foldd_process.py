@@ -26,11 +26,16 @@ def free_port():
 
 
 class Foldd:
-    """`with Foldd(bin) as server: … server.address …`"""
+    """`with Foldd(bin) as server: … server.address …`
+
+    `scheme` and `probe` are for the probe that waits for it: of its address,
+    and flags of `foldctl health`.
+    """
 
     def __init__(self, folder, workers=2, data=None, flags=(),
-                 environment=None):
+                 environment=None, scheme="", probe=()):
         self.folder, self.environment = folder, environment
+        self.scheme, self.probe = scheme, probe
         self.own_data = data is None
         self.data = data or tempfile.mkdtemp(prefix="fold_data_")
         self.address = f"127.0.0.1:{free_port()}"
@@ -57,7 +62,8 @@ class Foldd:
     def healthy(self):
         done = subprocess.run(
             [os.path.join(self.folder, "foldctl"), "health", "--server",
-             self.address], capture_output=True, check=False)
+             self.scheme + self.address, *self.probe], capture_output=True,
+            check=False)
         return done.returncode == 0
 
     def text(self):

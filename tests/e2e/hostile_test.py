@@ -61,6 +61,22 @@ def check_all(checks, cases, folder, tool, command):
         checks.check(f"{tool} {case.name}", fault)
 
 
+def check_full_disk(checks, foldc, model):
+    """What cannot be written is no result, and the exit code says why."""
+    compile_it = [foldc, model, "--target", "x86-64", "-o"]
+    place = model + ".fold"
+    for name, code, line in (
+            ("the artifact", 6, compile_it + ["/dev/full"]),
+            ("the report", 6, compile_it + [place, "--report", "/dev/full"]),
+            ("in no folder", 5, compile_it + [place + "/none"]),
+            ("the dump", 6, ["sh", "-c", 'exec "$@" >/dev/full', "sh",
+                             *compile_it, place, "--dump-after", "import"])):
+        done = run(line)
+        checks.equal(f"cannot be written: {name}", done.code, code)
+        checks.equal(f"cannot be written: {name}: no artifact",
+                     os.path.exists(place), False)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True)
@@ -82,6 +98,7 @@ def main():
         good = os.path.join(folder, "good.onnx")
         with open(good, "wb") as file:
             file.write(hostile.good_model())
+        check_full_disk(checks, foldc, good)
         with Foldd(args.bin) as server:
             check_all(checks, cases, folder, "foldd", lambda path: [
                 foldctl, "compile", path, "--server", server.address])

