@@ -34,7 +34,7 @@ std::string TokenRow(const std::string& name, const std::string& role,
 
 class AccessServiceTest : public testing::Test {
  protected:
-  void Start(std::vector<std::string> flags = {}) {
+  void Start(std::vector<std::string> flags = {}, int64_t disk_bytes = 0) {
     std::ofstream(tokens_) << R"({"tokens": [)"
                            << TokenRow("reader", "read", R"("")") << ","
                            << TokenRow("ci", "compile", R"("", "team")") << ","
@@ -43,8 +43,11 @@ class AccessServiceTest : public testing::Test {
                            << TokenRow("ops", "administer", R"("*")") << "]}";
     flags.insert(flags.end(),
                  {"--tokens-file", tokens_, "--http-metrics-open", "true"});
-    server_ =
-        std::make_unique<ServerProcess>(ServerOptions{data_, std::move(flags)});
+    server_ = std::make_unique<ServerProcess>(
+        ServerOptions{data_, std::move(flags), "", disk_bytes});
+    if (disk_bytes > 0 && server_->exit_code() == 99) {
+      GTEST_SKIP() << "no right to mount a small file system here";
+    }
     ASSERT_TRUE(server_->started()) << server_->exit_code();
   }
   static void As(const std::string& name, grpc::ClientContext* context) {
@@ -80,7 +83,7 @@ class AccessServiceTest : public testing::Test {
   }
 
   const std::string data_ = NewFolder("access_service_test");
-  const std::string tokens_ = data_ + "/tokens.json";
+  const std::string tokens_ = NewFolder("access_tokens") + "/tokens.json";
   std::unique_ptr<ServerProcess> server_;
 };
 
@@ -187,6 +190,37 @@ TEST_F(AccessServiceTest, WhatIsDoneIsWrittenDown) {
   EXPECT_THAT(AuditText(), ::testing::Not(HasSubstr("enough-bytes")));
   EXPECT_GE(server_->Metric("foldd_audit_records_total{result=\"written\"}"), 3)
       << server_->Get("/metrics");
+}
+
+// What is not on the disk is not done; what reads and compiles goes on.
+TEST_F(AccessServiceTest, NobodyAdministersWhileTheAuditLogCannotBeWritten) {
+  Start({}, 4 << 20);
+  if (IsSkipped() || HasFatalFailure()) return;
+  ASSERT_TRUE(Compile("ci2", "x").ok());
+  ASSERT_EQ(Purge("ops").code, StatusCode::OK);
+  ASSERT_TRUE(Compile("ci2", "x").ok());
+  // The server's own sight of its disk.
+  const std::string filler =
+      "/proc/" + std::to_string(server_->pid()) + "/root" + data_ + "/filler";
+  const auto fill = [&] {
+    std::ofstream file(filler, std::ios::binary | std::ios::app);
+    const std::string block(4096, 'f');
+    while (file.write(block.data(), 4096) && file.flush()) {
+    }
+  };
+  // The log's last page has room for some lines, and what is purged gives some.
+  CallEnd end;
+  for (int i = 0; i < 100 && end.reason.empty(); ++i) {
+    fill();
+    end = Purge("ops");
+  }
+  EXPECT_EQ(end.reason, "AUDIT_UNAVAILABLE") << end.message;
+  EXPECT_EQ(end.code, StatusCode::UNAVAILABLE);
+  EXPECT_TRUE(end.retry);
+  EXPECT_EQ(Compile("reader", "x").reason, "NOT_ALLOWED");
+  EXPECT_GE(server_->Metric("foldd_audit_records_total{result=\"lost\"}"), 1);
+  fs::remove(filler);
+  EXPECT_EQ(Purge("ops").code, StatusCode::OK);
 }
 
 TEST_F(AccessServiceTest, AQuotaIsEachClientsOwn) {

@@ -140,6 +140,15 @@ TEST_F(JobRunnerTest, EachEndHasItsReason) {
   EXPECT_EQ(Reason("exit 6"), "STORAGE_FULL");
 }
 
+TEST_F(JobRunnerTest, WithoutItsFolderNothingRuns) {
+  std::filesystem::remove_all(folder_);
+  std::ofstream(folder_) << "no folder";
+  JobOutcome outcome = Run("");
+  ASSERT_TRUE(outcome.failure);
+  EXPECT_EQ(outcome.failure->reason, "STORAGE_FAILED");
+  std::filesystem::remove(folder_);
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_F(JobRunnerTest, MemoryIsLimited) {
   EXPECT_EQ(Reason("allocate"), "COMPILER_OUT_OF_MEMORY");
