@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "compiler/api/action.h"
 #include "compiler/api/error_table.h"
 #include "compiler/api/sha256.h"
 #include "grpcpp/grpcpp.h"
@@ -294,8 +295,7 @@ std::optional<ClientError> BlobTransfer::Download(
     grpc::ClientContext context;
     SetLimit(&context);
     bytestream::ReadRequest request;
-    request.set_resource_name(Prefix() + "blobs/" + digest.hash() + "/" +
-                              std::to_string(digest.size_bytes()));
+    request.set_resource_name(Prefix() + BlobText(digest));
     request.set_read_offset(offset);
     auto reader = stream_->Read(&context, request);
     bytestream::ReadResponse response;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/api/action.h"
 #include "compiler/api/sha256.h"
 #include "server/action_blobs.h"
 #include "server/cache/disk_layout.h"
@@ -132,8 +133,7 @@ std::vector<Key> CacheAdmin::WithBlobs(const Key& key,
       },
       [&](const SizedKey& blob) {
         if (parts_.disk->SizeOf(blob.key) < 0) {
-          missing->push_back("blobs/" + blob.key.hash + "/" +
-                             std::to_string(blob.size));
+          missing->push_back(BlobText(blob.key.hash, blob.size));
         } else {
           keys.push_back(blob.key);
         }

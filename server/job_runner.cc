@@ -141,7 +141,7 @@ std::optional<Failure> JobRunner::WriteInputs(const CompileJob& job,
   for (const JobInput& input : job.inputs) {
     std::string path = folder + "/" + input.name;
     if (input.bytes == nullptr) {
-      if (auto failure = CopyBlob(input.key, path)) return failure;
+      if (auto failure = CopyBlob(input.blob, path)) return failure;
       continue;
     }
     error = WriteNewFile(path, *input.bytes);
@@ -152,15 +152,15 @@ std::optional<Failure> JobRunner::WriteInputs(const CompileJob& job,
 
 // A copy, and not a link: it is hashed on the way, and what a job does to its
 // files stays in its folder.
-std::optional<Failure> JobRunner::CopyBlob(const Key& key,
+std::optional<Failure> JobRunner::CopyBlob(const SizedKey& blob,
                                            const std::string& path) const {
   auto lost = [&](const absl::Status& status) {
     Failure failure = {"BLOBS_MISSING", "an input is not there any more: " +
                                             std::string(status.message())};
-    failure.missing_blobs = {"blobs/" + key.hash};
+    failure.missing_blobs = {BlobText(blob.key.hash, blob.size)};
     return failure;
   };
-  auto reader = blobs_->Open(key);
+  auto reader = blobs_->Open(blob.key);
   if (!reader.ok()) return lost(reader.status());
   NewFile file(path);
   for (;;) {

@@ -25,8 +25,8 @@ namespace fold {
 // A file that the job reads: in the request, or a blob that is held for it.
 struct JobInput {
   std::string name;  // in the job's folder
-  Bytes bytes;       // null: the blob `key`
-  Key key;
+  Bytes bytes;       // null: this blob
+  SizedKey blob;
 };
 
 struct CompileJob {
@@ -72,7 +72,7 @@ class JobRunner {
  private:
   std::optional<Failure> WriteInputs(const CompileJob& job,
                                      const std::string& folder) const;
-  std::optional<Failure> CopyBlob(const Key& key,
+  std::optional<Failure> CopyBlob(const SizedKey& blob,
                                   const std::string& path) const;
   void Judge(const std::string& folder, const foldd::v1::JobLimits& limits,
              JobOutcome* outcome) const;

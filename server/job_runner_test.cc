@@ -5,6 +5,7 @@
 
 #include "compiler/api/error_table.h"
 #include "compiler/api/reproducer.h"
+#include "compiler/api/sha256.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -138,6 +139,24 @@ TEST_F(JobRunnerTest, EachEndHasItsReason) {
   EXPECT_EQ(Reason("exit 99"), "COMPILER_FAILED");
   // A disk that was full, and is not any more.
   EXPECT_EQ(Reason("exit 6"), "STORAGE_FULL");
+}
+
+TEST_F(JobRunnerTest, AnInputThatIsLostIsNamedWithItsSize) {
+  auto disk = DiskStore::Open({folder_ + "/disk", 1 << 20, 0});
+  ASSERT_TRUE(disk.ok());
+  RecallList recalls(folder_ + "/recalls");
+  BlobCache blobs(disk->get(), &recalls, nullptr, 60);
+  JobRunner runner(folder_ + "/jobs", limits_, process_.get(), &blobs);
+  const std::string hash = Sha256Hex("gone");
+  CompileJob job;
+  job.inputs = {{std::string(kModelFile), nullptr, {{Space::kBlob, hash}, 4}}};
+  JobHandle handle;
+  JobOutcome outcome = runner.Run(
+      job, &handle, [](const v1::JobEvent&) {}, "");
+  ASSERT_TRUE(outcome.failure);
+  EXPECT_EQ(outcome.failure->reason, "BLOBS_MISSING");
+  EXPECT_EQ(outcome.failure->missing_blobs,
+            std::vector<std::string>{"blobs/" + hash + "/4"});
 }
 
 TEST_F(JobRunnerTest, WithoutItsFolderNothingRuns) {

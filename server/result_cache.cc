@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/api/action.h"
 #include "compiler/api/sha256.h"
 #include "server/action_blobs.h"
 
@@ -41,7 +42,7 @@ Bytes Text(std::string text) {
 }
 
 std::string BlobName(const SizedKey& blob) {
-  return "blobs/" + blob.key.hash + "/" + std::to_string(blob.size);
+  return BlobText(blob.key.hash, blob.size);
 }
 
 }  // namespace

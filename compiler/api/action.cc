@@ -92,6 +92,14 @@ Digest DigestOf(std::string_view bytes) {
   return digest;
 }
 
+std::string BlobText(std::string_view hash, int64_t size_bytes) {
+  return "blobs/" + std::string(hash) + "/" + std::to_string(size_bytes);
+}
+
+std::string BlobText(const Digest& digest) {
+  return BlobText(digest.hash(), digest.size_bytes());
+}
+
 bool IsExternalFileName(std::string_view name) {
   constexpr size_t kMaxBytes = 255;
   if (name.empty() || name.size() > kMaxBytes || name == "." || name == ".." ||

@@ -60,6 +60,9 @@ CompileAction BuildAction(const ActionInputs& inputs);
 
 // The name of `bytes`.
 Digest DigestOf(std::string_view bytes);
+// "blobs/HASH/SIZE", as the Remote Execution API's resource names have it.
+std::string BlobText(std::string_view hash, int64_t size_bytes);
+std::string BlobText(const Digest& digest);
 // The same bytes for the same message, on every machine.
 std::string SerializeDeterministic(const google::protobuf::Message& message);
 

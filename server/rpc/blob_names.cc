@@ -109,14 +109,6 @@ std::optional<Failure> CheckDigest(const std::string& field,
   return std::nullopt;
 }
 
-std::string BlobText(const Digest& digest) {
-  return "blobs/" + digest.hash() + "/" + std::to_string(digest.size_bytes());
-}
-
-std::string BlobText(const BlobName& name) {
-  return "blobs/" + name.hash + "/" + std::to_string(name.size);
-}
-
 Failure BlobFailure(const absl::Status& status, const std::string& blob) {
   std::string message = blob + ": " + std::string(status.message());
   switch (status.code()) {

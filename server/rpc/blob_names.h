@@ -31,10 +31,6 @@ std::optional<Failure> ParseWriteName(std::string_view text, BlobName* name);
 std::optional<Failure> CheckDigest(const std::string& field,
                                    const Digest& digest);
 
-// "blobs/HASH/SIZE".
-std::string BlobText(const Digest& digest);
-std::string BlobText(const BlobName& name);
-
 // What a status of the cache is for a caller who asked for this blob.
 Failure BlobFailure(const absl::Status& status, const std::string& blob);
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "compiler/api/action.h"
 #include "compiler/api/sha256.h"
 #include "server/remote/remote_address.h"
 #include "server/rpc/blob_names.h"
@@ -22,7 +23,7 @@ std::string Prefix(const fold::BlobName& name) {
 }
 
 std::string Suffix(const fold::BlobName& name) {
-  return "blobs/" + name.hash + "/" + std::to_string(name.size);
+  return fold::BlobText(name.hash, name.size);
 }
 
 }  // namespace

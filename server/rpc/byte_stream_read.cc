@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "compiler/api/action.h"
 #include "server/rpc/blob_names.h"
 #include "server/rpc/byte_stream.h"
 #include "server/rpc/unary.h"
@@ -81,7 +82,7 @@ class ReadHandler : public CallHandler {
   }
 
   void FailWith(const absl::Status& status) {
-    call_->Fail(BlobFailure(status, BlobText(name_)));
+    call_->Fail(BlobFailure(status, BlobText(name_.hash, name_.size)));
   }
 
   Call* const call_;

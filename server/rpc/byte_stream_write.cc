@@ -1,3 +1,4 @@
+#include "compiler/api/action.h"
 #include "server/rpc/blob_names.h"
 #include "server/rpc/byte_stream.h"
 #include "server/rpc/unary.h"
@@ -90,7 +91,7 @@ class WriteHandler : public CallHandler {
   }
 
   void FailWith(const absl::Status& status) {
-    std::string blob = BlobText(name_);
+    std::string blob = BlobText(name_.hash, name_.size);
     if (absl::IsAborted(status)) {
       return call_->Fail(
           {"UPLOAD_TAKEN_OVER", blob + ": " + std::string(status.message())});

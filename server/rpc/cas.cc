@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "compiler/api/action.h"
 #include "proto/google/rpc/status.pb.h"
 #include "server/rpc/blob_names.h"
 #include "server/rpc/unary.h"

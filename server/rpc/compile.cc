@@ -4,6 +4,7 @@
 #include <deque>
 #include <mutex>
 
+#include "compiler/api/action.h"
 #include "server/rpc/blob_names.h"
 #include "server/rpc/compile_request.h"
 #include "server/rpc/request_id.h"

@@ -315,7 +315,8 @@ std::optional<Failure> CollectInputs(const v1::CompileRequest& request,
       continue;
     }
     leases->push_back(std::move(*lease));
-    spec->job.inputs.push_back({std::string(blob.name), nullptr, key});
+    spec->job.inputs.push_back(
+        {std::string(blob.name), nullptr, {key, blob.digest->size_bytes()}});
   }
   spec->job.leases = std::move(leases);
   if (missing.missing_blobs.empty()) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <mutex>
 
+#include "compiler/api/action.h"
 #include "compiler/api/sha256.h"
 #include "server/rpc/blob_names.h"
 #include "server/rpc/cas.h"

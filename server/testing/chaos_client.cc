@@ -118,10 +118,6 @@ class Attempt {
   Chaos::Cancellable cancellable_;
 };
 
-std::string NameOf(const Digest& digest) {
-  return "blobs/" + digest.hash() + "/" + std::to_string(digest.size_bytes());
-}
-
 }  // namespace
 
 std::string ChaosWorld::Artifact(int script) const {
@@ -171,7 +167,7 @@ void ReadBlob(ChaosWorld* world, const ChaosBlob& blob, size_t offset,
   const std::string bytes = Noise(blob.size, blob.seed);
   Attempt attempt(world, "read");
   bytestream::ReadRequest request;
-  request.set_resource_name(NameOf(DigestOf(bytes)));
+  request.set_resource_name(BlobText(DigestOf(bytes)));
   request.set_read_offset(static_cast<int64_t>(offset));
   request.set_read_limit(static_cast<int64_t>(limit));
   auto stub = bytestream::ByteStream::NewStub(attempt.server->channel());
@@ -301,7 +297,7 @@ void ChaosClient::UploadBlob() {
                     1 + random_() % 300'000};
   const std::string bytes = Noise(blob.size, blob.seed);
   const std::string name =
-      "uploads/" + std::to_string(random_()) + "/" + NameOf(DigestOf(bytes));
+      "uploads/" + std::to_string(random_()) + "/" + BlobText(DigestOf(bytes));
   size_t offset = 0;
   for (int i = 0; i < 8 && !world_->over; ++i) {
     if (WriteFrom(name, bytes, offset)) {
