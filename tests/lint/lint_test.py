@@ -243,7 +243,7 @@ class Tidy(Tree):
         self.write(".clang-tidy", "Checks: '-*,bugprone-*'\n")
         self.write("build/compile_commands.json",
                    f'[{{"directory": "{self.root}", "file": "a.cc", '
-                   '"command": "c++ -c a.cc"}]')
+                   '"command": "c++ -c a.cc", "output": "a.o"}]')
         return check_tidy.check(self.root, os.path.join(self.root, "build"),
                                 False, limit, 1)
 
@@ -257,6 +257,42 @@ class Tidy(Tree):
     def test_time_limit_leaves_files_out_and_says_which(self):
         faults, seen, left = self.check("int x;\n", limit=-1)
         self.assertEqual((faults, seen, left), ([], 0, ["a.cc"]))
+
+
+    def marks(self):
+        marks = check_tidy.Marks(self.root, os.path.join(self.root, "build"))
+        marks.deps = {"a.o": ["../a.cc", "../a.h"]}
+        return marks
+
+    def test_a_clean_file_is_remembered_with_what_it_includes(self):
+        self.write("a.h", "int y;\n")
+        self.check('#include "a.h"\n')
+        marks = self.marks()
+        mark = marks.mark("a.cc")
+        self.assertEqual(check_tidy.tidy(self.root, marks, "a.cc", 1e18), [])
+        self.assertTrue(os.path.exists(mark))
+        self.assertEqual(self.marks().mark("a.cc"), mark)
+        for path, text in (("a.h", "int z;\n"), ("a.cc", "int z;\n"),
+                           (".clang-tidy", "Checks: '-*,misc-*'\n")):
+            before = self.marks().mark("a.cc")
+            self.write(path, text)
+            self.assertNotEqual(self.marks().mark("a.cc"), before, path)
+        marks.deps = {}
+        self.assertIsNone(marks.mark("a.cc"))
+
+    def test_a_file_with_a_finding_is_not_remembered(self):
+        self.check("int F(int x) { return sizeof(sizeof(x)); }\n")
+        self.write("a.h", "")
+        marks = self.marks()
+        self.assertEqual(
+            len(check_tidy.tidy(self.root, marks, "a.cc", 1e18)), 1)
+        self.assertFalse(os.path.exists(marks.mark("a.cc")))
+
+    def test_what_ninja_says_of_includes(self):
+        self.assertEqual(check_tidy.parse_deps(
+            "a.o: #deps 2, deps mtime 1 (VALID)\n    ../a.cc\n    /u/a.h\n\n"
+            "b.o: #deps 1, deps mtime 1 (STALE)\n    ../b.cc\n"),
+            {"a.o": ["../a.cc", "/u/a.h"], "b.o": ["../b.cc"]})
 
 
 class Changed(Tree):
