@@ -200,8 +200,7 @@ TEST_F(AccessServiceTest, NobodyAdministersWhileTheAuditLogCannotBeWritten) {
   ASSERT_EQ(Purge("ops").code, StatusCode::OK);
   ASSERT_TRUE(Compile("ci2", "x").ok());
   // The server's own sight of its disk.
-  const std::string filler =
-      "/proc/" + std::to_string(server_->pid()) + "/root" + data_ + "/filler";
+  const std::string filler = server_->OwnPath(data_ + "/filler");
   const auto fill = [&] {
     std::ofstream file(filler, std::ios::binary | std::ios::app);
     const std::string block(4096, 'f');

@@ -185,11 +185,13 @@ end_to_end() {
 
 # The unit tests once more under a sanitizer.
 sanitized() {
+  [[ "$1_ctest" =~ $only ]] || return 0
   stage "$1_build" setup configure "$1"
   stage "$1_ctest" ctest run_ctest "$1" --no-tests=error
 }
 
 fuzzed() {
+  [[ fuzz =~ $only ]] || return 0
   stage fuzz_build setup configure fuzz fuzzers
   stage fuzz count "$python" tests/fuzz/run.py --folder build/fuzz/fuzz \
     --seconds 60
@@ -211,8 +213,10 @@ if [ "$full" = yes ]; then
   sanitized asan
   sanitized tsan
   fuzzed
-  stage container_deps setup deploy/install-deps.sh --containers
-  stage container count tests/e2e/container.sh --bin "$bin"
+  if [[ container =~ $only ]]; then
+    stage container_deps setup deploy/install-deps.sh --containers
+    stage container count tests/e2e/container.sh --bin "$bin"
+  fi
 fi
 
 if [ "$list" = yes ]; then

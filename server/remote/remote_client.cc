@@ -4,7 +4,6 @@
 #include <random>
 #include <sstream>
 
-#include "compiler/api/action.h"
 
 namespace fold {
 namespace {
@@ -58,6 +57,10 @@ absl::Status FromGrpc(const grpc::Status& status) {
 
 std::string Prefix(const std::string& instance) {
   return instance.empty() ? "" : instance + "/";
+}
+
+std::string BlobPath(const reapi::Digest& digest) {
+  return "blobs/" + digest.hash() + "/" + std::to_string(digest.size_bytes());
 }
 
 std::string Uuid() {
@@ -242,7 +245,7 @@ absl::Status RemoteClient::ReadStream(const std::string& instance,
                                       const Digest& digest, Deadline deadline,
                                       BlobWriter* into) {
   bytestream::ReadRequest request;
-  request.set_resource_name(Prefix(instance) + BlobText(digest));
+  request.set_resource_name(Prefix(instance) + BlobPath(digest));
   Call call(this, deadline);
   auto reader = stream_->Read(call.context(), request);
   bytestream::ReadResponse response;
@@ -295,7 +298,7 @@ absl::Status RemoteClient::WriteStream(const std::string& instance,
   auto writer = stream_->Write(call.context(), &response);
   bytestream::WriteRequest request;
   request.set_resource_name(Prefix(instance) + "uploads/" + Uuid() + "/" +
-                            BlobText(digest));
+                            BlobPath(digest));
   int64_t sent = 0;
   absl::Status read;
   while (sent < digest.size_bytes()) {

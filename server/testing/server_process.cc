@@ -139,6 +139,11 @@ std::string ServerProcess::address() const {
   return "127.0.0.1:" + std::to_string(grpc_port_);
 }
 
+std::string ServerProcess::OwnPath(const std::string& path) const {
+  constexpr char kRoot[] = "root";
+  return "/proc/" + std::to_string(pid_) + "/" + kRoot + path;
+}
+
 void ServerProcess::Signal(int sig) {
   if (pid_ > 0) kill(pid_, sig);
 }

@@ -54,6 +54,8 @@ class ServerProcess {
   bool started() const { return grpc_port_ > 0; }
   int exit_code() const { return exit_code_; }
   pid_t pid() const { return pid_; }
+  // Where the test finds what the server, with its own disk, finds at `path`.
+  std::string OwnPath(const std::string& path) const;
   std::string address() const;
 
   void Signal(int sig);
