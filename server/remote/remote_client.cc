@@ -4,7 +4,6 @@
 #include <random>
 #include <sstream>
 
-
 namespace fold {
 namespace {
 
