@@ -122,10 +122,12 @@ skip() {
   fi
 }
 
-# configure PRESET [TARGET]: builds everything, or one target.
+# configure PRESET [TARGET…]: builds everything, or these targets.
 configure() {
-  cmake --preset "$1" &&
-    cmake --build "build/$1" -j "$(nproc)" --target "${2:-all}" -- -k 0
+  local preset=$1
+  shift
+  cmake --preset "$preset" &&
+    cmake --build "build/$preset" -j "$(nproc)" --target "${@:-all}" -- -k 0
 }
 
 run_ctest() {
@@ -183,11 +185,12 @@ end_to_end() {
   done
 }
 
-# The unit tests once more under a sanitizer.
+# sanitized PRESET [ROOM]: the unit tests, of one room, under a sanitizer.
 sanitized() {
-  [[ "$1_ctest" =~ $only ]] || return 0
-  stage "$1_build" setup configure "$1"
-  stage "$1_ctest" ctest run_ctest "$1" --no-tests=error
+  local name=$1${2:+_$2}
+  [[ ${name}_ctest =~ $only ]] || return 0
+  stage "${name}_build" setup configure "$1" "${2:+$2/}all"
+  stage "${name}_ctest" ctest run_ctest "$1${2:+/$2}" --no-tests=error
 }
 
 fuzzed() {
@@ -211,7 +214,9 @@ if [ "$full" = yes ]; then
   stage lint_tidy_all exit "$python" tests/lint/check_tidy.py \
     --build "$build" --all --limit-seconds 3600
   sanitized asan
-  sanitized tsan
+  # All that has threads.
+  sanitized tsan server
+  sanitized tsan client
   fuzzed
   if [[ container =~ $only ]]; then
     stage container_deps setup deploy/install-deps.sh --containers
