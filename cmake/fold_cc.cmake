@@ -42,7 +42,7 @@ function(fold_cc_test name)
     set(A_TIMEOUT 300)
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${A_TIMEOUT} LABELS "${A_LABELS}"
-    ENVIRONMENT "FOLD_BIN=${CMAKE_BINARY_DIR}/bin")
+    ENVIRONMENT "${FOLD_TEST_ENVIRONMENT}")
 endfunction()
 
 function(fold_cc_bench name)

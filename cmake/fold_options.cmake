@@ -13,6 +13,19 @@ if(FOLD_SANITIZE_THREAD)
   add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
   add_link_options(-fsanitize=thread)
 endif()
+# A job that crashes in a test must end by its signal, as it would elsewhere.
+string(CONCAT _signals "handle_segv=0:handle_sigbus=0:handle_abort=0:"
+  "handle_sigill=0:handle_sigfpe=0")
+set(FOLD_TEST_ENVIRONMENT "FOLD_BIN=${CMAKE_BINARY_DIR}/bin")
+if(FOLD_SANITIZE_ADDRESS)
+  list(APPEND FOLD_TEST_ENVIRONMENT "ASAN_OPTIONS=${_signals}"
+    "UBSAN_OPTIONS=print_stacktrace=1:${_signals}")
+endif()
+if(FOLD_SANITIZE_THREAD)
+  string(CONCAT _suppressions "ignore_noninstrumented_modules=1:suppressions="
+    "${CMAKE_SOURCE_DIR}/tests/sanitizers/tsan.supp")
+  list(APPEND FOLD_TEST_ENVIRONMENT "TSAN_OPTIONS=${_signals}:${_suppressions}")
+endif()
 if(FOLD_FUZZ)
   # Every library tells libFuzzer which of its branches were taken; without
   # that the fuzzers would guess blindly.
