@@ -458,6 +458,9 @@ TEST_P(OverloadTest, IsAnErrorToTryAgainAfterWhichAllGoesOn) {
         NameOfBlob(DigestOfBlob(static_cast<uint64_t>(round), 1000));
     {
       IdleWriters idle(&soak_, GetParam().writers, name);
+      // All have sent their first message, and wait for the next.
+      ASSERT_TRUE(server_->WaitMetric("foldd_uploads",
+                                      (round + 1) * GetParam().writers));
       ASSERT_TRUE(server_->WaitMetric(GetParam().metric, GetParam().value));
       for (int i = 0; i < 3; ++i) {
         CompileEnd end = server_->Compile(Script("x"));
