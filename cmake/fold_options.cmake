@@ -18,7 +18,9 @@ string(CONCAT _signals "handle_segv=0:handle_sigbus=0:handle_abort=0:"
   "handle_sigill=0:handle_sigfpe=0")
 set(FOLD_TEST_ENVIRONMENT "FOLD_BIN=${CMAKE_BINARY_DIR}/bin")
 if(FOLD_SANITIZE_ADDRESS)
-  list(APPEND FOLD_TEST_ENVIRONMENT "ASAN_OPTIONS=${_signals}"
+  # Memory that cannot be had is an error to handle, as it is elsewhere.
+  list(APPEND FOLD_TEST_ENVIRONMENT
+    "ASAN_OPTIONS=${_signals}:allocator_may_return_null=1"
     "UBSAN_OPTIONS=print_stacktrace=1:${_signals}")
 endif()
 if(FOLD_SANITIZE_THREAD)

@@ -108,7 +108,7 @@ TEST_F(SandboxTest, WallsThatAreNotAllowedAreReportedMissing) {
                             [](const SandboxReport& report) {
                               return report.Missing(SandboxLevel::kFull);
                             }),
-              HasSubstr("'landlock_files'"));
+              HasSubstr(kSanitized ? "'address_space'" : "'landlock_files'"));
 }
 
 TEST_F(SandboxTest, WhatStandsPartlyStillEncloses) {

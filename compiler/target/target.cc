@@ -311,21 +311,26 @@ void CheckBudget(const std::string& field, std::optional<int64_t> budget,
 }  // namespace
 
 std::span<const std::string_view> TargetOpKinds() {
-  static const auto* const kKinds = [] {
+  struct Kinds {
+    std::vector<std::string> text;
+    std::vector<std::string_view> views;  // of `text`
+  };
+  static const Kinds* const kKinds = [] {
     static const std::string_view kNames[] = {
 #define FOLD_OPCODE(number, name, parameters) #name,
 #include "runtime/format/kernel_opcodes.def"
     };
-    auto* lower = new std::vector<std::string>;
+    auto* kinds = new Kinds;
     for (std::string_view name : kNames) {
-      std::string& text = lower->emplace_back(name);
+      std::string& text = kinds->text.emplace_back(name);
       for (char& c : text) {
         c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
       }
     }
-    return new std::vector<std::string_view>(lower->begin(), lower->end());
+    kinds->views.assign(kinds->text.begin(), kinds->text.end());
+    return kinds;
   }();
-  return *kKinds;
+  return kKinds->views;
 }
 
 std::span<const std::string_view> TargetElementTypes() { return kElementTypes; }

@@ -162,7 +162,9 @@ TEST(DrawnNetworks, EveryIntegerIsTheIdealOne) {
   }
   // The networks are made to be folded, and to share.
   EXPECT_GE((integer_only + failures) * 2, static_cast<int>(seed - first));
-  if (count >= 100) EXPECT_GT(shared * 4, static_cast<int>(count));
+  if (count >= 100) {
+    EXPECT_GT(shared * 4, static_cast<int>(count));
+  }
 }
 
 }  // namespace
