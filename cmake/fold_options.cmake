@@ -17,6 +17,12 @@ endif()
 string(CONCAT _signals "handle_segv=0:handle_sigbus=0:handle_abort=0:"
   "handle_sigill=0:handle_sigfpe=0")
 set(FOLD_TEST_ENVIRONMENT "FOLD_BIN=${CMAKE_BINARY_DIR}/bin")
+set(FOLD_TEST_SECONDS 300)
+if(FOLD_SANITIZE_ADDRESS OR FOLD_SANITIZE_THREAD)
+  # Ten times slower: fewer networks are drawn, and everything has longer.
+  list(APPEND FOLD_TEST_ENVIRONMENT "FOLD_NETWORKS=200")
+  set(FOLD_TEST_SECONDS 1200)
+endif()
 if(FOLD_SANITIZE_ADDRESS)
   # Memory that cannot be had is an error to handle, as it is elsewhere.
   list(APPEND FOLD_TEST_ENVIRONMENT
