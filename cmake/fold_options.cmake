@@ -19,14 +19,15 @@ string(CONCAT _signals "handle_segv=0:handle_sigbus=0:handle_abort=0:"
 set(FOLD_TEST_ENVIRONMENT "FOLD_BIN=${CMAKE_BINARY_DIR}/bin")
 set(FOLD_TEST_SECONDS 300)
 if(FOLD_SANITIZE_ADDRESS OR FOLD_SANITIZE_THREAD)
-  # Ten times slower: fewer networks are drawn, and everything has longer.
-  list(APPEND FOLD_TEST_ENVIRONMENT "FOLD_NETWORKS=200")
+  # Ten times slower and more: fewer networks are drawn, fewer bits flipped, and
+  # everything has longer.
+  list(APPEND FOLD_TEST_ENVIRONMENT "FOLD_NETWORKS=200" "FOLD_FLIP_STEP=20")
   set(FOLD_TEST_SECONDS 1200)
 endif()
 if(FOLD_SANITIZE_ADDRESS)
   # Memory that cannot be had is an error to handle, as it is elsewhere.
   list(APPEND FOLD_TEST_ENVIRONMENT
-    "ASAN_OPTIONS=${_signals}:allocator_may_return_null=1"
+    "ASAN_OPTIONS=${_signals}:allocator_may_return_null=1:malloc_context_size=8"
     "UBSAN_OPTIONS=print_stacktrace=1:${_signals}")
 endif()
 if(FOLD_SANITIZE_THREAD)
