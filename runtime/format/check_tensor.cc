@@ -122,10 +122,10 @@ bool CheckShape(Check* check, Span<int64_t> dims, const char* what,
       return check->Fail("%.80s: dimension %lld", what,
                          static_cast<long long>(dims.data[d]));
     }
-    *elements *= dims.data[d];
-    if (*elements > kMaxElements) {
+    if (dims.data[d] > kMaxElements / *elements) {
       return check->Fail("%.80s: too many elements", what);
     }
+    *elements *= dims.data[d];
   }
   return true;
 }

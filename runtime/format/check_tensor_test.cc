@@ -28,6 +28,10 @@ TEST_F(CheckTensor, Dimensions) {
   EXPECT_TRUE(Refuses(&a, "dimension 2147483648"));
   tensor(1).shape = {INT32_MAX, INT32_MAX, INT32_MAX};
   EXPECT_TRUE(Refuses(&a, "too many elements"));
+  // Each product before the last one is allowed, and the last one wraps to 0.
+  tensor(1).shape = {int64_t{1} << 30, int64_t{1} << 10, int64_t{1} << 24};
+  tensor(1).bytes = 0;
+  EXPECT_TRUE(Refuses(&a, "too many elements"));
   tensor(1).shape = Dims(9, 1);
   EXPECT_TRUE(Refuses(&a, "9 dimensions"));
 }
