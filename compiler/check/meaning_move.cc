@@ -37,8 +37,9 @@ Value MoveReshape(const Scope& scope, const Inputs& in) {
     if (wanted[d] == 0 && !zeros && d < x.shape.size()) wanted[d] = x.shape[d];
     if (wanted[d] == -1) {
       open = static_cast<int64_t>(d);
-    } else {
-      product *= wanted[d];
+    } else if (wanted[d] < 0 ||
+               __builtin_mul_overflow(product, wanted[d], &product)) {
+      return UnknownValue("a Reshape that does not fit");
     }
   }
   if (open >= 0 && product > 0) wanted[open] = x.size() / product;

@@ -33,8 +33,9 @@ std::optional<Shape> ReshapeTo(const OperandView& view, std::string* fault) {
     }
     if (size == -1) {
       open = i;
-    } else {
-      known *= size;
+    } else if (size < 0 || __builtin_mul_overflow(known, size, &known)) {
+      *fault = "the new shape has another number of elements";
+      return std::nullopt;
     }
     shape.push_back(size);
   }

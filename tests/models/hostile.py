@@ -340,6 +340,7 @@ def bad_operands():
             ("two_unknown", "Reshape", axes(-1, -1), {}),
             ("minus_two", "Reshape", axes(-2, 16), {}),
             ("overflow", "Reshape", axes(1 << 32, 1 << 32), {}),
+            ("wrap", "Reshape", axes((1 << 60) + 1, 16), {}),
             ("not_one", "Squeeze", axes(1), {}),
             ("out_of_range", "Squeeze", axes(7), {}),
             ("out_of_range", "Unsqueeze", axes(9), {}),
