@@ -7,7 +7,8 @@ Usage: check_tidy.py --build DIR [--all] [--limit-seconds N] [--jobs N]
   --limit-seconds  start no further file after so long; what was left out is
                    listed and is not a fault (default 240)
 A file that was clean is not looked at again while all that it includes, its
-command and .clang-tidy are the same (DIR/tidy_clean has a mark for each).
+command, .clang-tidy and clang-tidy are the same (DIR/tidy_clean has a mark for
+each).
 Needs: clang-tidy 14, ninja.
 """
 import argparse
@@ -57,6 +58,8 @@ class Marks:
         done = subprocess.run(["ninja", "-C", build, "-t", "deps"],
                               capture_output=True, text=True, check=False)
         self.deps = parse_deps(done.stdout)
+        self.version = subprocess.run(["clang-tidy", "--version"],
+                                      capture_output=True, check=False).stdout
         self.hashes = {}
 
     def content(self, path):
@@ -77,6 +80,7 @@ class Marks:
         if not files:
             return None
         key = hashlib.sha256(command["command"].encode())
+        key.update(self.version)
         key.update(read(os.path.join(self.root, ".clang-tidy")))
         key.update(read(os.path.abspath(__file__)))
         for name in sorted({source, *files}):
