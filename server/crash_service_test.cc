@@ -31,6 +31,7 @@ namespace v1 = foldd::v1;
 // The exit code of a program, or minus the signal that ended it.
 int RunProgram(std::vector<std::string> words) {
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_t pid = fork();

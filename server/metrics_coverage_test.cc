@@ -49,6 +49,7 @@ class World {
   // Calls `look` while `calls` new compiles of half a second are under way.
   void While(int calls, const std::function<void()>& look) {
     std::vector<std::thread> threads;
+    threads.reserve(static_cast<size_t>(calls));
     for (int i = 0; i < calls; ++i) {
       threads.emplace_back(
           [this, request = New("sleep 500")] { server_.Compile(request); });

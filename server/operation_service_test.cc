@@ -1,10 +1,12 @@
 // A real server and a real client: long work, and requests sent twice.
 #include <signal.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "client/blob_transfer.h"
 #include "compiler/api/action.h"
+#include "compiler/api/sha256.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/google/longrunning/operations.grpc.pb.h"
@@ -13,6 +15,7 @@
 namespace fold {
 namespace {
 
+namespace fs = std::filesystem;
 namespace longrunning = google::longrunning;
 namespace v1 = foldd::v1;
 using grpc::StatusCode;
@@ -99,6 +102,16 @@ class OperationServiceTest : public testing::Test {
   std::unique_ptr<longrunning::Operations::Stub> stub_;
 };
 
+// The database and its journal, over what is there.
+void MoveOperations(const fs::path& from, const fs::path& to) {
+  fs::create_directories(to);
+  for (const char* name :
+       {"operations.db", "operations.db-wal", "operations.db-shm"}) {
+    fs::remove(to / name);
+    if (fs::exists(from / name)) fs::rename(from / name, to / name);
+  }
+}
+
 TEST_F(OperationServiceTest, GoesOnWithoutItsCallerAndIsNamedByItsAction) {
   longrunning::Operation operation;
   CallEnd end = StartCompile(
@@ -167,6 +180,46 @@ TEST_F(OperationServiceTest, ARestartLosesNothing) {
   ASSERT_EQ(Get(first.name(), &first).code, StatusCode::OK);
   EXPECT_TRUE(first.has_response());
   EXPECT_EQ(server_->Metric(kCompiles), -1);
+}
+
+TEST_F(OperationServiceTest, AnAnswerThatIsLostWhileItWaitsIsStillTheAnswer) {
+  Start({"--workers", "1", "--memory-cache-bytes", "0"});
+  CompileEnd known = server_->Compile(Script("size 5000"));
+  ASSERT_TRUE(known.ok());
+  longrunning::Operation busy, operation;
+  ASSERT_EQ(StartCompile(Script("sleep 1500"), &busy).code, StatusCode::OK);
+  ASSERT_TRUE(server_->WaitMetric(kRunning, 1));
+  ASSERT_EQ(StartCompile(Script("size 5000"), &operation).code, StatusCode::OK);
+  std::string hash = Sha256Hex(known.artifact);
+  std::string path =
+      data_ + "/cache/instances/_/blobs/" + hash.substr(0, 2) + "/" + hash;
+  fs::remove(path);
+  ASSERT_EQ(Wait(operation.name(), &operation).code, StatusCode::OK);
+  ASSERT_TRUE(operation.has_response()) << operation.error().message();
+  EXPECT_EQ(ResponseOf(operation).artifact().hash(), hash);
+}
+
+TEST_F(OperationServiceTest, WhatIsAnsweredNeedsNoInputsInTheNextServer) {
+  const std::string script = "sleep 1500\nsize 2000";
+  longrunning::Operation operation;
+  ASSERT_EQ(StartCompile(Script(script), &operation).code, StatusCode::OK);
+  ASSERT_TRUE(server_->WaitMetric(kRunning, 1));
+  server_->Signal(SIGKILL);
+  server_->Wait();
+  // Compiled meanwhile, where no operation is known.
+  MoveOperations(data_, data_ + "/kept");
+  Start();
+  ASSERT_TRUE(server_->Compile(Script(script)).ok());
+  server_->Signal(SIGTERM);
+  EXPECT_EQ(server_->Wait(), 0);
+  MoveOperations(data_ + "/kept", data_);
+  std::string hash = Sha256Hex(script);
+  ASSERT_TRUE(fs::remove(data_ + "/cache/instances/_/blobs/" +
+                         hash.substr(0, 2) + "/" + hash));
+  Start();
+  ASSERT_EQ(Wait(operation.name(), &operation).code, StatusCode::OK);
+  ASSERT_TRUE(operation.has_response()) << operation.error().message();
+  EXPECT_EQ(ResponseOf(operation).artifact().size_bytes(), 2000);
 }
 
 TEST_F(OperationServiceTest, WhatIsDrainedGoesOnInTheNextServer) {
@@ -323,10 +376,9 @@ TEST_F(OperationServiceTest, QueueAndRunHaveLimitsOfTheirOwn) {
 
 TEST_F(OperationServiceTest, NamesThatAreNoneAreRefused) {
   longrunning::Operation operation;
-  for (const char* name :
-       {"", "operations", "operations/", "operations/xyz", "operation/abc",
-        "a/b/operations/0000000000000000000000000000000000000000000000000000"
-        "000000000000"}) {
+  const std::string nested = "a/b/operations/" + std::string(64, '0');
+  for (const char* name : {"", "operations", "operations/", "operations/xyz",
+                           "operation/abc", nested.c_str()}) {
     CallEnd end = Get(name, &operation);
     EXPECT_EQ(end.code, StatusCode::INVALID_ARGUMENT) << name;
     EXPECT_THAT(end.fields, ::testing::ElementsAre("name")) << name;

@@ -242,12 +242,12 @@ TEST_F(ResultCacheOnDiskTest, WhatIsRecalledIsRefusedUntilItIsUndone) {
 }
 
 v1::Manifest ManifestOf(const std::string& artifact,
-                        std::vector<std::string> compatible) {
+                        const std::vector<std::string>& compatible) {
   v1::Manifest manifest;
   *manifest.mutable_artifact() = DigestOf(artifact);
   manifest.set_model_digest(Sha256Hex("model"));
   manifest.set_action_digest(Sha256Hex("action of " + artifact));
-  for (auto& one : compatible) manifest.add_compatible(one);
+  for (const auto& one : compatible) manifest.add_compatible(one);
   return manifest;
 }
 

@@ -48,7 +48,7 @@ class Scheduler::Flight {
     queue_span.Set("foldd.action_digest", spec.job.action.digest.hash());
   }
 
-  const std::string name;  // instance and action hash
+  const std::string name;  // instance, action hash, and whether answered
   const CompileRequestSpec spec;
   const Clock::time_point queued_at = Clock::now();
   Span own_span;             // where no caller brought one
@@ -154,6 +154,8 @@ std::optional<Failure> Scheduler::Join(
     CompileRequestSpec spec, const std::shared_ptr<CompileWaiter>& waiter,
     Ticket* ticket) {
   std::string name = spec.instance + "/" + spec.job.action.digest.hash();
+  // Whoever wants a compile does not join one that will never run.
+  if (spec.answer) name += "/answered";
   auto patience = spec.queue_timeout.count() > 0
                       ? std::min(spec.queue_timeout, limits_.queue_timeout)
                       : limits_.queue_timeout;
@@ -344,13 +346,13 @@ std::chrono::milliseconds Scheduler::stalled() const {
 std::shared_ptr<CompileOutcome> Scheduler::Compile(Flight& flight) {
   auto outcome = std::make_shared<CompileOutcome>();
   outcome->run.set_host(HostName());
+  std::optional<CachedResult> answer = flight.spec.answer;
   // A compile of the same action may have ended after the caller looked.
-  if (!flight.spec.fresh) {
-    if (auto found = cache_->Find(NameOf(flight.spec))) {
-      outcome->result = std::move(*found);
-      outcome->run.set_cached(true);
-      return outcome;
-    }
+  if (!answer && !flight.spec.fresh) answer = cache_->Find(NameOf(flight.spec));
+  if (answer) {
+    outcome->result = std::move(*answer);
+    outcome->run.set_cached(true);
+    return outcome;
   }
   const CrashKey model = {flight.spec.instance,
                           flight.spec.manifest.model_digest(),

@@ -50,7 +50,9 @@ struct CompileRequestSpec {
   std::shared_ptr<void> quota;   // what it holds of that one's quota, if any
   foldd::v1::Manifest manifest;  // what is known before the compile
   bool fresh = false;            // do not take the answer from the cache
-  TraceContext trace;            // the caller's span; may be without a trace
+  // The answer, where it is known: then the job has no inputs and never runs.
+  std::optional<CachedResult> answer;
+  TraceContext trace;  // the caller's span; may be without a trace
   // How long this caller lets it wait for a worker; 0: as the scheduler says.
   std::chrono::milliseconds queue_timeout{0};
 };

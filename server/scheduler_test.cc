@@ -99,6 +99,31 @@ TEST_F(SchedulerTest, EqualActionsAreOneCompile) {
   EXPECT_TRUE(RanTimes(2));
 }
 
+TEST_F(SchedulerTest, AnAnswerThatIsKnownNeedsNoInputsAndIsNoCompile) {
+  Make(1, 8);
+  Waiter busy, answered, fresh;
+  Join("sleep 500", &busy);
+  busy.WaitRunning();
+  // The cache has lost it by the time a worker is free.
+  CompileRequestSpec spec = Spec("size 700");
+  spec.job.inputs.clear();
+  spec.answer = CachedResult();
+  spec.answer->artifact = std::make_shared<const std::string>("the answer");
+  Scheduler::Ticket first, second;
+  ASSERT_FALSE(scheduler_->Join(spec, Hold(&answered), &first).has_value());
+  // One that insists on a compile does not get what is known.
+  spec = Spec("size 700");
+  spec.fresh = true;
+  ASSERT_FALSE(scheduler_->Join(spec, Hold(&fresh), &second).has_value());
+  ASSERT_EQ(answered.Reason(), "DONE");
+  EXPECT_TRUE(answered.Wait()->run.cached());
+  EXPECT_EQ(*answered.Wait()->result.artifact, "the answer");
+  ASSERT_EQ(fresh.Reason(), "DONE");
+  EXPECT_FALSE(fresh.Wait()->run.cached());
+  EXPECT_EQ(fresh.Wait()->result.artifact->size(), 700u);
+  EXPECT_TRUE(RanTimes(2));
+}
+
 TEST_F(SchedulerTest, SpansBelongToTheTraceOfTheFirstCaller) {
   Waiter first, second;
   CompileRequestSpec spec = Spec("sleep 100");

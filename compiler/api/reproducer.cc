@@ -166,30 +166,31 @@ bool IsSafePath(std::string_view path) {
 
 std::string UnpackReproducer(const std::string& path, const std::string& folder,
                              v1::Reproducer* about) {
+  const std::string at = path + ": ";
   Reader from(archive_read_new(), archive_read_free);
   if (from == nullptr ||
       archive_read_support_format_tar(from.get()) != ARCHIVE_OK ||
       archive_read_open_filename(from.get(), path.c_str(), kPieceBytes) !=
           ARCHIVE_OK) {
-    return path + ": " + ArchiveError(from.get());
+    return at + ArchiveError(from.get());
   }
   Unpacked found;
   archive_entry* entry = nullptr;
   int next;
   while ((next = archive_read_next_header(from.get(), &entry)) == ARCHIVE_OK) {
     std::string fault = UnpackEntry(from.get(), entry, folder, &found);
-    if (!fault.empty()) return path + ": " + fault;
+    if (!fault.empty()) return at + fault;
   }
-  if (next != ARCHIVE_EOF) return path + ": " + ArchiveError(from.get());
-  if (found.json.empty()) return path + ": no reproducer bundle";
+  if (next != ARCHIVE_EOF) return at + ArchiveError(from.get());
+  if (found.json.empty()) return at + "no reproducer bundle";
   google::protobuf::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;
   if (!google::protobuf::util::JsonStringToMessage(found.json, about, options)
            .ok()) {
-    return path + ": its description cannot be read";
+    return at + "its description cannot be read";
   }
   std::string fault = CheckFiles(*about, found);
-  return fault.empty() ? "" : path + ": " + fault;
+  return fault.empty() ? "" : at + fault;
 }
 
 }  // namespace fold

@@ -71,6 +71,7 @@ TEST_F(AuditLogTest, ManyThreadsMakeOneChain) {
   {
     auto log = Open();
     std::vector<std::thread> threads;
+    threads.reserve(4);
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&, t] {
         for (int i = 0; i < 50; ++i) {

@@ -66,7 +66,7 @@ class WhoAmI : public grpc::CallbackGenericService {
 // A stream with the server.
 class Caller {
  public:
-  Caller(int port, std::shared_ptr<grpc::ChannelCredentials> credentials,
+  Caller(int port, const std::shared_ptr<grpc::ChannelCredentials>& credentials,
          const std::vector<std::string>& authorizations = {}) {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);

@@ -34,7 +34,7 @@ std::optional<TokenParts> Split(std::string_view token) {
 
 // The object in a part; discarded if there is none.
 Json ReadPart(std::string_view part) {
-  const Json none(Json::value_t::discarded);
+  Json none(Json::value_t::discarded);
   std::optional<std::string> text = DecodeBase64Url(part);
   if (!text) return none;
   Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);

@@ -31,7 +31,8 @@ std::string Claims(const std::string& name = "",
   std::string text;
   for (const auto& [key, json] : claims) {
     if (json.empty()) continue;
-    text += (text.empty() ? "{" : ",") + ('"' + key + "\":" + json);
+    text += text.empty() ? "{\"" : ",\"";
+    text.append(key).append("\":").append(json);
   }
   return text + "}";
 }

@@ -48,7 +48,8 @@ std::string WithToken(const std::string& field, const std::string& value) {
   if (value.empty()) fields.erase(field);
   std::string row;
   for (const auto& [key, text] : fields) {
-    row += (row.empty() ? "{" : ",") + ('"' + key + "\":" + text);
+    row += row.empty() ? "{\"" : ",\"";
+    row.append(key).append("\":").append(text);
   }
   return R"({"tokens": [)" + row + "}]}";
 }

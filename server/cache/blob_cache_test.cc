@@ -113,6 +113,7 @@ TEST_F(BlobCacheTest, FetchesOnceWhatIsNotHere) {
   remote_.blobs[Sha256Hex(text)] = text;
   remote_.pause_ms = 100;
   std::vector<std::thread> threads;
+  threads.reserve(4);
   std::atomic<int> right{0};
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back(

@@ -106,7 +106,7 @@ class StoreConformance : public testing::TestWithParam<Case> {
 };
 
 TEST_P(StoreConformance, GivesWhatWasPut) {
-  for (std::string text :
+  for (const std::string& text :
        {std::string("abc"), std::string(""), std::string("\0\xff\n", 3),
         std::string(100'000, 'x')}) {
     ASSERT_TRUE(store().Put(BlobKey(text), Text(text)).ok());

@@ -323,6 +323,14 @@ std::optional<Failure> CollectInputs(const v1::CompileRequest& request,
   return missing;
 }
 
+std::optional<Failure> FindAnswerOrInputs(const v1::CompileRequest& request,
+                                          const ServiceParts& parts,
+                                          CompileRequestSpec* spec) {
+  if (!spec->fresh) spec->answer = parts.cache->Find(NameOf(*spec));
+  if (spec->answer) return std::nullopt;
+  return CollectInputs(request, parts, spec);
+}
+
 std::string ContentHash(const v1::CompileRequest& request) {
   v1::CompileRequest content = request;
   content.clear_request_id();

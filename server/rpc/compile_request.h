@@ -24,6 +24,12 @@ std::optional<Failure> CollectInputs(const foldd::v1::CompileRequest& request,
                                      const ServiceParts& parts,
                                      CompileRequestSpec* spec);
 
+// Gives `spec` the answer, held, if the cache has one that it may be answered
+// with, and its inputs otherwise. BLOBS_MISSING as above.
+std::optional<Failure> FindAnswerOrInputs(
+    const foldd::v1::CompileRequest& request, const ServiceParts& parts,
+    CompileRequestSpec* spec);
+
 // The hash of what is asked for, whoever asks and however the model comes: the
 // same for a request that is sent again.
 std::string ContentHash(const foldd::v1::CompileRequest& request);

@@ -182,7 +182,7 @@ std::optional<Failure> OperationTable::TakeUp(const Record& record) {
                       "the one that began this: start it again",
                       {{"compiler_id", parts_->compiler_id}}};
   }
-  if (!failure) failure = CollectInputs(record.request(), *parts_, &spec);
+  if (!failure) failure = FindAnswerOrInputs(record.request(), *parts_, &spec);
   if (record.clients_size() > 0) spec.client = record.clients(0);
   std::unique_lock store_lock(store_mutex_);
   auto run = std::make_shared<Run>(this, name, record);

@@ -112,13 +112,11 @@ grpc::Status StartCompile(Call& call, const v1::CompileRequest& request,
   }
   v1::CompileRequest kept = request;
   failure = KeepModel(parts, &kept);
-  // Where the answer is there, nothing else needs to be.
-  bool answered = !spec.fresh && parts.cache->Find(NameOf(spec)).has_value();
   Quota::Grant grant;
   // The call has ended with the reason.
   if (!call.TakeCompile(&grant)) return grpc::Status::CANCELLED;
   spec.quota = std::make_shared<Quota::Grant>(std::move(grant));
-  if (!failure && !answered) failure = CollectInputs(kept, parts, &spec);
+  if (!failure) failure = FindAnswerOrInputs(kept, parts, &spec);
   if (!failure) {
     failure = parts.operations->Start(kept, std::move(spec), &record);
   }
