@@ -68,7 +68,9 @@ make_base() {
   if compgen -G '/usr/local/share/ca-certificates/*.crt' >/dev/null; then
     cp /usr/local/share/ca-certificates/*.crt \
       "$tree/usr/local/share/ca-certificates/"
-    chroot "$tree" update-ca-certificates >/dev/null 2>&1
+    # With nothing of this shell's environment: its TMPDIR is not in there.
+    env -i PATH="$PATH" chroot "$tree" update-ca-certificates \
+      >"$place/certificates.log" 2>&1 || return 1
   fi
   rm -rf "$tree"/var/cache/apt/archives/*.deb "$tree"/var/lib/apt/lists/* \
     "$tree"/usr/share/{doc,man,locale}/*
