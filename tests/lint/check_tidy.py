@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -41,6 +42,15 @@ def parse_deps(text):
         elif ": #deps" in line:
             files = deps[line.split(": #deps", 1)[0]] = []
     return deps
+
+
+def output_of(command):
+    """The object of an entry of compile_commands.json: a field of it with
+    newer CMake; Debian 12's has it only in the command."""
+    if "output" in command:
+        return command["output"]
+    words = shlex.split(command["command"])
+    return words[words.index("-o") + 1] if "-o" in words else ""
 
 
 class Marks:
@@ -76,7 +86,7 @@ class Marks:
         """The place of a file's mark; None where its includes are unknown."""
         source = os.path.realpath(os.path.join(self.root, path))
         command = self.commands[source]
-        files = self.deps.get(command.get("output", ""))
+        files = self.deps.get(output_of(command))
         if not files:
             return None
         key = hashlib.sha256(command["command"].encode())

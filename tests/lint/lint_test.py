@@ -243,7 +243,7 @@ class Tidy(Tree):
         self.write(".clang-tidy", "Checks: '-*,bugprone-*'\n")
         self.write("build/compile_commands.json",
                    f'[{{"directory": "{self.root}", "file": "a.cc", '
-                   '"command": "c++ -c a.cc", "output": "a.o"}]')
+                   '"command": "c++ -o a.o -c a.cc"}]')
         return check_tidy.check(self.root, os.path.join(self.root, "build"),
                                 False, limit, 1)
 
@@ -257,7 +257,6 @@ class Tidy(Tree):
     def test_time_limit_leaves_files_out_and_says_which(self):
         faults, seen, left = self.check("int x;\n", limit=-1)
         self.assertEqual((faults, seen, left), ([], 0, ["a.cc"]))
-
 
     def marks(self):
         marks = check_tidy.Marks(self.root, os.path.join(self.root, "build"))
