@@ -191,9 +191,7 @@ TEST_F(OperationServiceTest, AnAnswerThatIsLostWhileItWaitsIsStillTheAnswer) {
   ASSERT_TRUE(server_->WaitMetric(kRunning, 1));
   ASSERT_EQ(StartCompile(Script("size 5000"), &operation).code, StatusCode::OK);
   std::string hash = Sha256Hex(known.artifact);
-  std::string path =
-      data_ + "/cache/instances/_/blobs/" + hash.substr(0, 2) + "/" + hash;
-  fs::remove(path);
+  ASSERT_TRUE(fs::remove(BlobFile(data_, hash)));
   ASSERT_EQ(Wait(operation.name(), &operation).code, StatusCode::OK);
   ASSERT_TRUE(operation.has_response()) << operation.error().message();
   EXPECT_EQ(ResponseOf(operation).artifact().hash(), hash);
@@ -213,9 +211,7 @@ TEST_F(OperationServiceTest, WhatIsAnsweredNeedsNoInputsInTheNextServer) {
   server_->Signal(SIGTERM);
   EXPECT_EQ(server_->Wait(), 0);
   MoveOperations(data_ + "/kept", data_);
-  std::string hash = Sha256Hex(script);
-  ASSERT_TRUE(fs::remove(data_ + "/cache/instances/_/blobs/" +
-                         hash.substr(0, 2) + "/" + hash));
+  ASSERT_TRUE(fs::remove(BlobFile(data_, Sha256Hex(script))));
   Start();
   ASSERT_EQ(Wait(operation.name(), &operation).code, StatusCode::OK);
   ASSERT_TRUE(operation.has_response()) << operation.error().message();

@@ -233,11 +233,8 @@ TEST_F(ServiceFaultTest, ACorruptBlobIsCompiledAgain) {
   Start();
   CompileEnd first = server_->Compile(Script("size 5000"));
   server_.reset();
-  std::string hash = Sha256Hex(first.artifact);
-  std::string path =
-      data_ + "/cache/instances/_/blobs/" + hash.substr(0, 2) + "/" + hash;
   {
-    std::fstream file(path);
+    std::fstream file(BlobFile(data_, Sha256Hex(first.artifact)));
     file.seekp(1000);
     file << "?";
   }

@@ -264,4 +264,8 @@ std::string NewFolder(const std::string& name) {
   return mkdtemp(folder.data()) != nullptr ? folder : "";
 }
 
+std::string BlobFile(const std::string& data, const std::string& hash) {
+  return data + "/cache/instances/_/blobs/" + hash.substr(0, 2) + "/" + hash;
+}
+
 }  // namespace fold

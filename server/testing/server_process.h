@@ -96,6 +96,8 @@ foldd::v1::CompileRequest Script(const std::string& script,
                                  const std::string& target = "x86-64");
 CallEnd ReadEnd(const grpc::Status& status);
 std::string NewFolder(const std::string& name);
+// The file of a blob of no namespace, in a server's data folder.
+std::string BlobFile(const std::string& data, const std::string& hash);
 
 }  // namespace fold
 
